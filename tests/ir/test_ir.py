@@ -17,6 +17,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.ir import Alias, Module
 from tt_layout.ir.reader import MAX_LENGTH, REPORT_EVERY, check_lines, iterate_ir
 from tt_layout.ir.scope import Scope
+from tt_layout.ir.ssa.tokens import Cursor
 from tt_layout.mlir.source import Source
 from tt_layout.releases import Release
 
@@ -193,11 +194,12 @@ def test_type_aliases_stand_for_types_of_moves() -> None:
     module = one(
         f"!t = tensor<8x8xf16, {BLOCKED}>\n!unknown = i32\n"
         "%0 = ttg.convert_layout %a : !t -> !t\n"
-        "%1 = ttg.convert_layout %a : !unknown -> !nowhere\n"
+        "%1 = ttg.convert_layout %a : !unknown -> !nowhere\n%2 = x.y : !t\n"
     )
     [operation] = module.operations
     assert operation.source is not None
     assert operation.source.shape == (8, 8)
+    assert [use.line for use in module.types] == [1, 3, 3, 5]
 
 
 def test_keys_that_the_compiler_ignores_are_ignored() -> None:
@@ -414,6 +416,23 @@ def test_a_move_over_several_lines() -> None:
     [operation] = module.operations
     assert operation.line == 5
     assert len(operation.types) == 2
+
+
+def test_what_is_outside_of_functions_is_read_up_to_the_next_move(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts: list[str] = []
+    begin = Cursor.__init__
+
+    def noting(cursor: Cursor, source: str, offset: int) -> None:
+        texts.append(source)
+        begin(cursor, source, offset)
+
+    monkeypatch.setattr(Cursor, "__init__", noting)
+    text = "%0 = tt.load %p {a = <\n" * 400 + f"%1 = ttg.convert_layout %0 : {A} -> {B} loc(\n"
+    [module] = parse_ir(ALIASES + text)
+    assert [len(operation.types) for operation in module.operations] == [2]
+    assert sum(map(len, texts)) <= len(text)
 
 
 def test_scalars_and_names_that_only_look_like_moves_are_no_moves() -> None:

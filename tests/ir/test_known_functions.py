@@ -37,7 +37,8 @@ def plain(function: SsaFunction) -> object:
         names = [[v.name for v in vs] for vs in (operation.operands, operation.results)]
         regions = [of_region(region) for region in operation.regions]
         attributes = dict(operation.attributes)
-        return (operation.name, names, attributes, regions, handed, place, operation.location_text)
+        ends = operation.location_text, operation.moved
+        return (operation.name, names, attributes, regions, handed, place, *ends)
 
     values = [
         (value.name, value.text, value.type, [use.owner.position for use in value.uses])

@@ -50,6 +50,7 @@ def written(operations: Iterable[SsaOperation]) -> list[tuple[object, ...]]:
         (
             o.name, names(o.operands), [(v.name, v.text) for v in o.results], o.attributes,
             handed(o), len(o.regions), o.line, o.column, o.location_text, o.position, o.end,
+            o.moved,
         )
         for o in operations
     ]  # fmt: skip
@@ -374,6 +375,15 @@ def test_lines_with_other_names_are_read_as_if_alone(path: Path) -> None:
         ("%a = my.use %x : !my.of<tensor<8xi8>>", "%b = my.use %x : !my.of<tensor<4xi8>>"),
         ("%a = tt.load %x : tensor<8x!tt.ptr<i8>>", "%b = tt.load %x : tensor<4x!tt.ptr<i8>>"),
         ("%a = my.use %x : !ttg.memdesc<8xi8, #s>", "%b = my.use %x : !ttg.memdesc<4xi8, #s, #m>"),
+        (
+            "tt.store %x, %y : tensor<8x!tt.ptr<i8>, #a>",
+            "tt.store %y, %x : tensor<4x!tt.ptr<i8>, #b>",
+        ),
+        (
+            "tt.load %x : !tt.tensordesc<tensor<8xi8>> -> tensor<8xi8>",
+            "tt.load %x : !tt.tensordesc<tensor<4xi8>> -> tensor<4xi8>",
+        ),
+        ("tt.load %x : !my<\0000\0> -> tensor<8xi8>", "tt.load %x : !my<\0000\0> -> tensor<4xi8>"),
     ],
 )
 def test_lines_that_are_nearly_alike_are_told_apart(lines: tuple[str, str]) -> None:

@@ -32,6 +32,7 @@ from tt_layout.hardware import Target
 from tt_layout.hardware.compiler import OF_OPERANDS, Knobs
 from tt_layout.ir.module import Module
 from tt_layout.ir.operations import Operation
+from tt_layout.ir.ssa.reader import movements
 from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
 from tt_layout.lazy import lazy
 from tt_layout.safe_text import shortened
@@ -464,7 +465,7 @@ def movement_total(
 def movements_of(audited: AuditedModule) -> list[Operation]:
     """Return the operations of a module that move data, in the order of the text."""
     unwritten = exchange_operations(audited), scalar_operations(audited)
-    operations = chain(audited.module.operations, *unwritten)
+    operations = chain(movements(audited.module, audited.functions), *unwritten)
     return sorted(operations, key=lambda operation: (operation.line, operation.column))
 
 

@@ -10,6 +10,7 @@ from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.ir.module import Module
 from tt_layout.ir.passes import PassRun, Stage, has_lost_loops, pass_runs, stage_of
+from tt_layout.ir.ssa.reader import movements
 from tt_layout.tuples import NamedTuple
 
 
@@ -106,7 +107,8 @@ def _cost(module: Module, number: int, shared: SharedWork, given: GivenValues | 
     if stage is Stage.LLVM:
         return PassCost(number, module.line, header, 0, None)
     if stage is Stage.NO_LAYOUTS or has_lost_loops(module):
-        return PassCost(number, module.line, header, len(module.operations), None)
+        moved = movements(module, shared.reader.functions(module))
+        return PassCost(number, module.line, header, sum(1 for _ in moved), None)
     return PassCost(number, module.line, header, *movement_total(module, shared, given))
 
 

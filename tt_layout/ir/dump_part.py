@@ -18,25 +18,6 @@ _NAME = re.compile(r"[#!]([A-Za-z_$][\w$-]*)", re.ASCII)
 """An alias, or the first word of what may be one."""
 
 
-class RawOperation:
-    """An operation as offsets and numbers of types, filled while its text is scanned.
-
-    Attributes:
-        arrow: the number of types before its last arrow; None without an arrow.
-        location: the offset after ``loc(``; None where the dump has none.
-    """
-
-    __slots__ = ("arrow", "function", "location", "name", "start", "types")
-
-    def __init__(self, name: str, start: int, function: int) -> None:
-        self.name = name
-        self.start = start
-        self.function = function
-        self.types: list[int] = []
-        self.arrow: int | None = None
-        self.location: int | None = None
-
-
 class PartDefinitions(Mapping[str, Definition]):
     """The visible definitions of attribute aliases, or of type aliases, in a part.
 
@@ -118,6 +99,7 @@ class Part:
         closed: end offsets of what was opened at depth 0: the attributes, the region.
         texts: the text of a type -> its number, in order of first use.
         first_offsets: offset of the first use of each text, by number.
+        moves: offset and name of each operation that moves data.
         offsets, type_numbers: one entry for every use of a type.
         between_headers: start and end of the part if it is all of the text between two headers;
             None if it is not.
@@ -146,7 +128,7 @@ class Part:
         self.depth = 0
         self.closed: list[int] = []
         self.functions: list[int] = []
-        self.operations: list[RawOperation] = []
+        self.moves: list[tuple[int, str]] = []
         self.texts: dict[str, int] = {}
         self.first_offsets: list[int] = []
         self.offsets: array[int] = array("q")

@@ -87,6 +87,14 @@ class Function(NamedTuple):
     column: int
 
 
+class MovementName(NamedTuple):
+    """The name of an operation that moves data; ``line`` counts from the module's first."""
+
+    name: str
+    line: int
+    column: int
+
+
 class TypeUse(NamedTuple):
     """A use of a type in a module.
 
@@ -126,29 +134,28 @@ class TypeUses(Sequence[TypeUse]):
     A large dump has millions of them, nearly all equal, so only offsets and numbers are kept.
 
     Args:
-        source: the whole text.
+        source: the whole text, with lines that count from the module's first.
         types: the distinct types.
+        by_text: the types by their texts, without those of undefined aliases.
         offsets, numbers: offset and number of the type of each use.
-        first_line: the line of the source at which the module begins.
     """
 
     def __init__(
         self,
         source: Source,
         types: Sequence[IRType],
+        by_text: Mapping[str, IRType],
         offsets: array[int],
         numbers: array[int],
-        first_line: int,
     ) -> None:
         self._source = source
         self._types = types
+        self.by_text = by_text
         self._offsets = offsets
         self._numbers = numbers
-        self._above = first_line - 1
 
     def _line_column(self, index: int) -> tuple[int, int]:
-        line, column = self._source.line_column(self._offsets[index])
-        return line - self._above, column
+        return self._source.line_column(self._offsets[index])
 
     def __len__(self) -> int:
         return len(self._offsets)
@@ -195,7 +202,7 @@ class TypeUses(Sequence[TypeUse]):
         """
         from bisect import bisect_left
 
-        begins = [self._source.offset(line + self._above, 1) for line in starts]
+        begins = [self._source.offset(line, 1) for line in starts]
         cuts = [bisect_left(self._offsets, begin) for begin in begins]
         firsts = []
         for begin, end in zip([0, *cuts], [*cuts, len(self)]):
@@ -273,15 +280,15 @@ class ModulePlace:
 class Module:
     """One module of a dump, or the functions of a part without a module.
 
-    Lines of its types, aliases and functions count from 1 at the first line of its own text; those
-    of its operations are lines of the source.
+    Lines of what is in it count from 1 at the first line of its own text, but for `operations`,
+    which are read when they are first asked for.
 
     Attributes:
         attributes: attributes of the module operation, by name.
         aliases: the attribute aliases visible in it, by name.
         types: every tensor, memdesc, tensor pointer and tensor descriptor in it.
         functions: in order.
-        operations: those that move data between layouts, in order.
+        moves: the names of the operations that move data between layouts, in order.
         partition_warps: number of warps of the partitions of warp-specialized regions, and of
             functions with a number of their own.
         symbols: resolves the types and locations in its text.
@@ -294,7 +301,7 @@ class Module:
     aliases: LazyAliases
     types: TypeUses = field(compare=False)  # what it has, and the meanings, follow from the text
     functions: tuple[Function, ...]
-    operations: tuple[Operation, ...]
+    moves: tuple[MovementName, ...]
     partition_warps: frozenset[int]
     symbols: SymbolTable = field(compare=False)
     stands_alone: bool
@@ -338,11 +345,14 @@ class Module:
         source = self.source.beginning_with(UnplacedLine(1 + self.source.first_line - first))
         span = replace(self.span, source=source)
         place = replace(self.place, span=span, line=UnplacedLine(self.own_line(self.line)))
-        operations = [
-            operation._replace(line=UnplacedLine(self.own_line(operation.line)))
-            for operation in self.operations
-        ]
-        return replace(self, place=place, operations=tuple(operations))
+        return replace(self, place=place)
+
+    @cached_property
+    def operations(self) -> tuple[Operation, ...]:
+        """The operations that move data between layouts, in order."""
+        from tt_layout.ir.ssa.reader import SsaReader, movements
+
+        return tuple(movements(self, SsaReader().functions(self)))
 
     def line_in_source(self, line: int) -> int:
         """Convert one of its own lines to a line of the source."""

@@ -34,6 +34,18 @@ class Location(NamedTuple):
         return f"{self.file}:{self.line}:{self.column}"
 
 
+class MovedTypes(NamedTuple):
+    """The types in the text of an operation that moves data, operands' before results'.
+
+    Attributes:
+        texts: as written, in their order.
+        before: how many of them stand before the last arrow; all of them without one.
+    """
+
+    texts: tuple[str, ...]
+    before: int
+
+
 class Operation(NamedTuple):
     """An operation that moves data.
 

@@ -23,27 +23,24 @@ from dataclasses import replace
 from tt_layout.arguments import checks_arguments
 from tt_layout.enums import TypeKind
 from tt_layout.errors import FileLocation, LayoutError
-from tt_layout.ir.dump_part import Part, RawOperation
+from tt_layout.ir.dump_part import Part
 from tt_layout.ir.module import (
     AttributeValue,
     Function,
     LazyAliases,
     Module,
     ModulePlace,
+    MovementName,
     TypeUses,
 )
-from tt_layout.ir.operations import Operation, source_and_target
 from tt_layout.ir.scope import Interner, Scope
 from tt_layout.ir.tokens import (
-    BEFORE_NAME,
-    DEPTHS,
     HEADER,
     LOCATION,
-    NEXT,
-    OPERATION,
     SPLIT,
     TOKENS,
     WORD,
+    broken_type,
 )
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.source import Source
@@ -73,7 +70,6 @@ MAX_MODULES = 30_000
 MAX_DIALECT = 64  # characters of the name of a dialect
 NEXT_HEADER = "\n// -----// IR Dump "
 """What follows a text that is the same as one before where it is read again."""
-MAX_BROKEN = 200  # characters of a type without an end that are looked at
 
 
 # -- modules from notes ----------------------------------------------------------------------------
@@ -103,19 +99,18 @@ def module_attributes(source: Source, part: Part) -> dict[str, AttributeValue]:
 
 def build_module(source: Source, part: Part, interner: Interner) -> Module:
     """Build the module of a part."""
-    first_line, _ = source.line_column(part.start)
     scope = Scope(source, part, interner)
     types = [scope.type(text, first) for text, first in zip(part.texts, part.first_offsets)]
-    functions = tuple(_function(source, offset, first_line) for offset in part.functions)
+    functions = tuple(_function(scope.own, offset) for offset in part.functions)
     start = part.module if part.module is not None else part.start
     aliases = part.aliases.defined if part.has_aliases else part.aliases
     warps = [n for p in (_WARPS, _OWN_WARPS) for n in p.findall(source.text, part.start, part.end)]
     return Module(
         attributes=module_attributes(source, part),
         aliases=LazyAliases(aliases, scope.alias, scope.is_location),
-        types=_type_uses(source, part, types, first_line),
+        types=_type_uses(scope.own, part, types),
         functions=functions,
-        operations=tuple(_operations(source, part, scope, types, functions)),
+        moves=tuple([MovementName(name, *scope.own.line_column(at)) for at, name in part.moves]),
         partition_warps=frozenset(int(number) for number in warps),
         symbols=scope,
         stands_alone=part.stands_alone(source.text),
@@ -128,7 +123,7 @@ def _place(source: Source, part: Part, line: int) -> ModulePlace:
     return ModulePlace(source.span(part.start, part.end), line, part.pass_name, part.stage)
 
 
-def _type_uses(source: Source, part: Part, types: list[IRType | None], first_line: int) -> TypeUses:
+def _type_uses(source: Source, part: Part, types: list[IRType | None]) -> TypeUses:
     """Return the uses of types, without those of undefined aliases."""
     offsets, numbers = part.offsets, part.type_numbers
     missing = {number for number, ir_type in enumerate(types) if ir_type is None}
@@ -137,43 +132,19 @@ def _type_uses(source: Source, part: Part, types: list[IRType | None], first_lin
         offsets = type(offsets)("q", (offsets[i] for i in kept))
         numbers = type(numbers)("l", (numbers[i] for i in kept))
     placeholder = IRType("", TypeKind.TENSOR, (), "", None, None)
-    return TypeUses(source, [t or placeholder for t in types], offsets, numbers, first_line)
+    by_text = {text: ir_type for text, ir_type in zip(part.texts, types) if ir_type is not None}
+    every = [ir_type or placeholder for ir_type in types]
+    return TypeUses(source, every, by_text, offsets, numbers)
 
 
-def _function(source: Source, offset: int, first_line: int) -> Function:
+def _function(source: Source, offset: int) -> Function:
     match = _FUNCTION.match(source.text, offset, offset + MAX_HEAD)
     if source.text[offset] == '"':
         region = _REGION.search(source.text, offset)
         end = region.start() if region is not None else len(source.text)
         match = _GENERIC_FUNCTION.search(source.text, offset, min(end, offset + MAX_HEAD))
     name = next((group for group in match.groups() if group), "") if match else ""
-    line, column = source.line_column(offset)
-    return Function(name, line - first_line + 1, column)
-
-
-def _operations(
-    source: Source,
-    part: Part,
-    scope: Scope,
-    types: list[IRType | None],
-    functions: tuple[Function, ...],
-) -> Iterator[Operation]:
-    locations = scope.locations
-    for raw in part.operations:
-        all_types = [types[number] for number in raw.types]
-        arrow = len(all_types) if raw.arrow is None else raw.arrow
-        before = sum(1 for ir_type in all_types[:arrow] if ir_type is not None)
-        present = tuple(ir_type for ir_type in all_types if ir_type is not None)
-        if not present:
-            continue  # it moves a scalar
-        yield Operation(
-            raw.name,
-            functions[raw.function - 1].name if raw.function else None,
-            *source.line_column(raw.start),
-            locations.of_operation(raw.location),
-            present,
-            *source_and_target(raw.name.rpartition(".")[2], present, before),
-        )
+    return Function(name, *source.line_column(offset))
 
 
 # -- repeated modules ------------------------------------------------------------------------------
@@ -217,11 +188,7 @@ class KnownTexts:
         if module is None:
             return None
         down = source.line_column(part.start)[0] - module.place.first_line
-        return replace(
-            module,
-            operations=tuple([o._replace(line=o.line + down) for o in module.operations]),
-            place=_place(source, part, module.line + down),
-        )
+        return replace(module, place=_place(source, part, module.line + down))
 
 
 # -- the pass over a dump --------------------------------------------------------------------------
@@ -331,13 +298,6 @@ class _Scanner:
         self.previous: Part | None = None
         self.done: list[Part] = []
         self.count = 0
-        self.types: dict[str, Callable[[re.Match[str]], int]] = {
-            "tensor": self._tensor,
-            "type": self._type,
-            "broken_tensor": self._broken_tensor,
-            "broken": self._broken,
-            "short": self._short,
-        }
         self.skip: int | None = None  # where to go on, behind what has been read
         self.begun: int | None = None  # behind the last header, while all is one part
 
@@ -355,7 +315,12 @@ class _Scanner:
             "close": lambda match: self.part.close_region(match.start()),
             "move": self._move,
             "generic_move": self._generic_move,
-            **self.types,
+            "tensor": self._tensor,
+            "type": self._type,
+            "broken_tensor": self._broken_tensor,
+            "broken": self._broken,
+            "short": self._short,
+            "type_alias": self._alias_use,
         }
         next_report = REPORT_EVERY
         for match in self._tokens():
@@ -497,8 +462,9 @@ class _Scanner:
     # -- operations and types ---------------------------------------------------------------
 
     def _move(self, match: re.Match[str]) -> None:
+        """Record an operation that moves data."""
         start = self._word_start(match.start())
-        self._operation(self.text[start : match.end()], start, match.end())
+        self.part.moves.append((start, self.text[start : match.end()]))
 
     def _word_start(self, end: int) -> int:
         """Return the start of the word that ends at an offset."""
@@ -508,73 +474,41 @@ class _Scanner:
         return start
 
     def _generic_move(self, match: re.Match[str]) -> None:
-        self._operation(match.group("generic_move"), match.start(), match.end())
+        self.part.moves.append((match.start(), match.group("generic_move")))
 
-    def _operation(self, name: str, start: int, end_of_name: int) -> None:
-        """Record an operation with its types, and continue after it."""
-        operation = RawOperation(name, start, len(self.part.functions))
-        self.part.operations.append(operation)
-        self.skip, depth = len(self.text), 0
-        for match in OPERATION.finditer(self.text, end_of_name):
-            kind = match.lastgroup
-            if kind is None:
-                continue
-            depth += DEPTHS.get(kind, 0)
-            if depth < 0 or kind in NEXT or (kind == "name" and self._is_name(match.start())):
-                self.skip = match.start()
-                return
-            self._add(operation, kind, match)
-            if operation.location is not None:
-                self.skip = match.end()
-                return
-
-    def _is_name(self, dot: int) -> bool:
-        """Tell whether a dot is in the name of an operation, not of a value or a type."""
-        start = self._word_start(dot)
-        return start == 0 or self.text[start - 1] not in BEFORE_NAME
-
-    def _add(self, operation: RawOperation, kind: str, match: re.Match[str]) -> None:
-        """Record a part of an operation."""
-        if kind in ("arrow", "short"):
-            operation.arrow = len(operation.types)
-        if kind in self.types:
-            operation.types.append(self.types[kind](match))
-        elif kind == "type_alias":
-            operation.types.append(self._use(match.group(), match.start()))
-        elif kind == "location":
-            operation.location = match.end()
-
-    def _tensor(self, match: re.Match[str]) -> int:
-        """Record the use of a type that begins with ``tensor``; return its number."""
+    def _tensor(self, match: re.Match[str]) -> None:
+        """Record the use of a type that begins with ``tensor``."""
         start = match.start() - len("tenso")
-        return self._use(self.text[start : match.end()], start)
+        self._use(self.text[start : match.end()], start)
 
-    def _type(self, match: re.Match[str]) -> int:
-        """Record the use of a type that begins with ``!``; return its number."""
+    def _type(self, match: re.Match[str]) -> None:
+        """Record the use of a type that begins with ``!``."""
         start = self.text.rindex("!", 0, match.start())
-        return self._use(self.text[start : match.end()], start)
+        self._use(self.text[start : match.end()], start)
 
-    def _broken_tensor(self, match: re.Match[str]) -> int:
-        return self._use_broken(match.start() - len("tenso"))
+    def _broken_tensor(self, match: re.Match[str]) -> None:
+        self._use_broken(match.start() - len("tenso"))
 
-    def _broken(self, match: re.Match[str]) -> int:
-        return self._use_broken(self.text.rindex("!", 0, match.start()))
+    def _broken(self, match: re.Match[str]) -> None:
+        self._use_broken(self.text.rindex("!", 0, match.start()))
 
-    def _short(self, match: re.Match[str]) -> int:
-        """Record the use of a memdesc that is written without its name; return its number."""
-        return self._use(match.group("short"), match.start("short"))
+    def _short(self, match: re.Match[str]) -> None:
+        """Record the use of a memdesc that is written without its name."""
+        self._use(match.group("short"), match.start("short"))
 
-    def _use_broken(self, start: int) -> int:
-        """Record the use of a type without an end; return its number."""
-        line_end = self.text.find("\n", start, start + MAX_BROKEN)
-        end = line_end if line_end >= 0 else start + MAX_BROKEN
-        return self._use(self.text[start:end], start)
+    def _alias_use(self, match: re.Match[str]) -> None:
+        """Record the use of a type alias."""
+        if match.group("type_alias") in self.part.type_aliases:
+            self._use(match.group(), match.start())
 
-    def _use(self, text: str, offset: int) -> int:
+    def _use_broken(self, start: int) -> None:
+        """Record the use of a type without an end."""
+        self._use(broken_type(self.text, start), start)
+
+    def _use(self, text: str, offset: int) -> None:
         part = self.part
         number = part.texts.setdefault(text, len(part.texts))
         if number == len(part.first_offsets):
             part.first_offsets.append(offset)
         part.offsets.append(offset)
         part.type_numbers.append(number)
-        return number

@@ -126,11 +126,17 @@ class PartNodes(Mapping[str, Node]):
 
 
 class Scope:
-    """Scope of the aliases and types of a part."""
+    """Scope of the aliases and types of a part.
+
+    Attributes:
+        source: the text.
+        own: the text with lines that count from 1 at the first line of the part.
+    """
 
     def __init__(self, source: Source, part: Part, interner: Interner) -> None:
         self.source = source
-        self._start = part.start
+        first_line, _ = source.line_column(part.start)
+        self.own = source.beginning_with(1 + source.first_line - first_line)
         self.definitions = part.aliases
         self.type_definitions = part.type_aliases
         self.interner = interner
@@ -219,15 +225,10 @@ class Scope:
         """Tell whether an alias is a location."""
         return LOCATION.match(self.source.text, self.definitions[name].value) is not None
 
-    @cached_property
-    def _first_line(self) -> int:
-        return self.source.line_column(self._start)[0]
-
     def alias(self, name: str) -> Alias:
         """Return the value of an alias."""
         definition = self.definitions[name]
-        line, column = self.source.line_column(definition.start)
-        place = line - self._first_line + 1, column
+        place = self.own.line_column(definition.start)
         if self.is_location(name):
             return Alias(name, "location", None, *place)
         kind, encoding = "layout", self._alias_encoding(name, definition.value)
@@ -391,10 +392,6 @@ class Locations:
         if text.startswith("#") and alias in self._definitions:
             return self._alias(alias, 0)
         return self._resolve(text, 0, 0)
-
-    def of_operation(self, start: int | None) -> Location | None:
-        """Resolve the location whose text, after ``loc(``, begins at an offset."""
-        return self._resolve(self._text, start, 0) if start is not None else None
 
     def _resolve(self, text: str, offset: int, nesting: int) -> Location | None:
         """Return the first location in the text within ``loc(...)``."""

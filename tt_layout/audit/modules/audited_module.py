@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from tt_layout.hardware import Target
     from tt_layout.ir.ssa import Block, Region, SsaFunction, SsaOperation, SsaReader, Value
     from tt_layout.ir.ssa.control_flow import Call
+    from tt_layout.ir.types import IRType
 from tt_layout.ir.ssa.known_functions import KnownAnswers
 
 MAX_MODULES = 64
@@ -198,6 +199,13 @@ class FullOperation(NamedTuple):
     function: SsaFunction
     operation: SsaOperation
 
+    def moving(self, source: IRType | None, target: IRType | None) -> Operation:
+        """Return it as one that moves data of a type to another; None stands for global memory."""
+        operation, function = self.operation, self.function
+        place = operation.line, operation.column, function.location(operation)
+        types = tuple([ir_type for ir_type in (source, target) if ir_type is not None])
+        return Operation(operation.name, function.name, *place, types, source, target)
+
 
 class SharedWork:
     """Work shared by the modules of one dump.
@@ -344,7 +352,7 @@ class AuditedModule:
                 family = families.get((parent.mnemonic, getattr(parent, "version", 0)))
                 if family is not None:
                     return family
-        if not any(operation.name.startswith("amd") for operation in self.module.operations):
+        if not any(move.name.startswith("amd") for move in self.module.moves):
             return None
         return "gfx942" if self.module.number("threads-per-warp") == 64 else "gfx1250"
 
@@ -417,7 +425,7 @@ class AuditedModule:
         if number < 0:
             return None
         function = self.functions[number]
-        found = function.once("places", _by_place).get(place)
+        found = function.by_place.get(place)
         return FullOperation(function, found) if found is not None else None
 
     @lazy
@@ -587,7 +595,3 @@ class AuditedModule:
             return executions(evaluator, operation)
         question = "executions", operation.block
         return function.once(question, lambda _: executions(evaluator, operation))
-
-
-def _by_place(function: SsaFunction) -> Mapping[tuple[int, int], SsaOperation]:
-    return {(operation.line, operation.column): operation for operation in function.operations}

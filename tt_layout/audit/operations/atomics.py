@@ -33,7 +33,6 @@ from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target, find_target
 from tt_layout.ir.operations import Operation
 from tt_layout.ir.ssa import SsaFunction, SsaOperation
-from tt_layout.ir.types import IRType
 from tt_layout.mlir.types import element_bits
 
 
@@ -44,26 +43,17 @@ def scalar_operations(audited: AuditedModule) -> Iterator[Operation]:
         if is_scalar(operation):
             pointer = operation.operands[0].type
             moved = scalar_type(pointer.pointee or "")
-            ends = (None, moved) if operation.traits.is_global_load else (moved, None)
-            yield _of_scalar(full, moved, *ends)
+            is_load = operation.traits.is_global_load
+            yield full.moving(None, moved) if is_load else full.moving(moved, None)
         if not operation.traits.atomic or len(operation.operands) < 2:
             continue
         value = operation.operands[1]
         if value.is_defined and value.type.is_scalar:
-            moved = scalar_type(value.text)
-            yield _of_scalar(full, moved, moved, None)
+            yield full.moving(scalar_type(value.text), None)
 
 
 def _accesses_scalars(operation: SsaOperation) -> bool:
     return operation.traits.atomic or is_scalar(operation)
-
-
-def _of_scalar(
-    full: FullOperation, moved: IRType, source: IRType | None, target: IRType | None
-) -> Operation:
-    operation, function = full.operation, full.function
-    place = operation.line, operation.column, function.location(operation)
-    return Operation(operation.name, function.name, *place, (moved,), source, target)
 
 
 def atomic_cost(operation: Operation, audited: AuditedModule) -> Cost | None:

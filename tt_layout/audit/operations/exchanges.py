@@ -37,7 +37,8 @@ FLOAT_EXTREMES = frozenset({"arith.maximumf", "arith.maxnumf", "arith.minimumf",
 
 def exchange_operations(audited: AuditedModule) -> Iterator[Operation]:
     """Yield the operations of a module that combine elements of several threads."""
-    for function, operation in audited.chosen(_is_exchange):
+    for full in audited.chosen(_is_exchange):
+        function, operation = full
         values = (*operation.operands, *operation.results)
         texts = [value.text for value in values if value.is_defined]
         if not operation.operands or not operation.results or not all(texts):
@@ -46,16 +47,7 @@ def exchange_operations(audited: AuditedModule) -> Iterator[Operation]:
         if source is None:
             continue
         target = function.type_of(operation.results[0]) or scalar_type(texts[-1])
-        yield Operation(
-            operation.name,
-            function.name,
-            operation.line,
-            operation.column,
-            function.location(operation),
-            (source, target),
-            source,
-            target,
-        )
+        yield full.moving(source, target)
 
 
 def _is_exchange(operation: SsaOperation) -> bool:

@@ -1,7 +1,7 @@
 """Functions of a dump as values and operations, for the analyses of addresses.
 
-`parse_ir` keeps only the data movements of a module.  Here a function is read as a whole, on
-demand::
+`parse_ir` finds the functions of a module, and the names of its data movements.  Here a function
+is read as a whole, on demand, and the data movements are among its operations::
 
     for function in read_functions(module):
         for operation in function.walk():

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from tt_layout.ir.data_movements import DATA_MOVEMENTS
 from tt_layout.ir.names import in_every_spelling, spellings
+from tt_layout.ir.operations import MovedTypes
 from tt_layout.ir.ssa.attributes import Attribute, attribute_value, integers
 from tt_layout.ir.ssa.types import pointed_at, value_type, with_element
 from tt_layout.ir.traits import traits_of
@@ -164,6 +166,7 @@ class Template(NamedTuple):
         results: the written name of each result, or pack of results, and how many they are.
         types: of all results.
         column: of the name, from where the operation begins.
+        moved: the types in its text; None if it moves no data.
     """
 
     name: str
@@ -174,6 +177,7 @@ class Template(NamedTuple):
     successors: tuple[WrittenSuccessor, ...]
     column: int
     location: str
+    moved: MovedTypes | None = None
 
 
 def _number_of(count: str) -> int:
@@ -196,6 +200,8 @@ class Draft:
         self.colon: list[str] = []
         self.arrow: list[str] | None = None
         self.types: list[str] | None = None  # those that are being read
+        self.texts: list[str] = []
+        self.before: int | None = None
         self.successors: list[WrittenSuccessor] = []
         self.variable = ""
         self.bindings: list[str] = []
@@ -209,6 +215,15 @@ class Draft:
     def open_results(self) -> None:
         """Read the types behind an arrow."""
         self.types = self.arrow = []
+
+    @property
+    def moved(self) -> MovedTypes | None:
+        """The types in its text; None if it moves no data."""
+        if self.name.rpartition(".")[2] not in DATA_MOVEMENTS:
+            return None
+        return MovedTypes(
+            tuple(self.texts), len(self.texts) if self.before is None else self.before
+        )
 
     def template(self, first: int) -> Template:
         """Return the operation, which began at an offset, results and all."""
@@ -225,6 +240,7 @@ class Draft:
             tuple(self._forwarded()),
             self.start - first,
             self.location or "",
+            self.moved,
         )
 
     def _understood_name(self) -> str:

@@ -34,6 +34,7 @@ from itertools import count
 from typing import Any, Generic, TypeVar
 
 from tt_layout.ir.module import Function, Module
+from tt_layout.ir.operations import MovedTypes
 from tt_layout.ir.ssa.attributes import Attribute
 from tt_layout.ir.ssa.model import (
     Alike,
@@ -196,6 +197,7 @@ class _Operation(NamedTuple):
     column: int
     before: tuple[int, int]
     location: str
+    moved: MovedTypes | None
 
 
 class _Block(NamedTuple):
@@ -247,7 +249,7 @@ class FunctionDraft(NamedTuple):
         def placed(operation: _Operation) -> SsaOperation:
             (
                 name, operands, results, attributes, words, constant, callee,
-                regions, successors, line, column, (begin, end), location,
+                regions, successors, line, column, (begin, end), location, moved,
             ) = operation  # fmt: skip
             if words:
                 attributes = {**attributes, **{key: value(number).name for key, number in words}}
@@ -269,6 +271,7 @@ class FunctionDraft(NamedTuple):
                 first + line,
                 column,
                 location,
+                moved,
             )
 
         body = region(self.body)
@@ -420,6 +423,7 @@ class _Drafting:
             column,
             before,
             operation.location_text,
+            operation.moved,
         )
 
     def _callee(self, operation: SsaOperation) -> int | None:

@@ -18,7 +18,7 @@ from itertools import count
 from typing import Any, TypeVar, overload
 
 from tt_layout.ir.data_movements import OPERATIONS, DataMovement
-from tt_layout.ir.operations import Location
+from tt_layout.ir.operations import Location, MovedTypes
 from tt_layout.ir.ssa.attributes import Attribute
 from tt_layout.ir.ssa.graph import BlockGraph
 from tt_layout.ir.ssa.types import ValueType, value_type
@@ -210,6 +210,7 @@ class SsaOperation:
         successors: of a branch.
         line, column: where the name stands, from 1.
         location_text: what stands within ``loc(...)``; see `SsaFunction.location`.
+        moved: the types in its text; None if it moves no data.
         block: that it is in; None of one that is in no function.
         position: how many operations of the function begin before it.
         end: the position behind the last operation in its regions.
@@ -223,6 +224,7 @@ class SsaOperation:
         "end",
         "line",
         "location_text",
+        "moved",
         "name",
         "operands",
         "position",
@@ -243,6 +245,7 @@ class SsaOperation:
         line: int = 1,
         column: int = 1,
         location_text: str = "",
+        moved: MovedTypes | None = None,
     ) -> None:
         self.name = name
         self.traits = traits_of(name)
@@ -254,6 +257,7 @@ class SsaOperation:
         self.line = line
         self.column = column
         self.location_text = location_text
+        self.moved = moved
         self.block: Block | None = None
         self.position = self.end = 0
 
@@ -403,6 +407,14 @@ class SsaFunction:
             numbers = array("l", (n for n, each in enumerate(operations) if is_chosen(each)))
             self.alike.structure[is_chosen] = numbers
         return [operations[number] for number in numbers]
+
+    @cached_property
+    def by_place(self) -> Mapping[tuple[int, int], SsaOperation]:
+        """Every operation by its line and column."""
+        return self.once("places", SsaFunction._find_places)
+
+    def _find_places(self) -> Mapping[tuple[int, int], SsaOperation]:
+        return {(operation.line, operation.column): operation for operation in self.operations}
 
     def _find_operations(self) -> tuple[SsaOperation, ...]:
         return tuple(

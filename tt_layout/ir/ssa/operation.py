@@ -9,6 +9,7 @@ from tt_layout.ir.ssa.attributes import Attribute, attribute_value, parse_dictio
 from tt_layout.ir.ssa.draft import Draft, WrittenSuccessor
 from tt_layout.ir.ssa.model import Region
 from tt_layout.ir.ssa.tokens import DICTIONARY, RESULT, SCALAR, VALUES, Cursor, closing, compact
+from tt_layout.ir.tokens import broken_type
 
 _BARE = frozenset({"return", "call", "br", "cond_br"})
 """Operations of old releases without a dialect; they begin a line."""
@@ -118,6 +119,8 @@ class OperationReader:
         if word == "loc" and cursor.follows("("):
             draft.location = self.location()
             return
+        if word == "tensor":
+            draft.texts.append(self._type_text())
         cursor.advance()
         if cursor.text == "=":
             cursor.advance()
@@ -141,7 +144,14 @@ class OperationReader:
         draft.attributes[key] = attribute_value(self.cursor.text)
         self.cursor.advance()
 
+    def _type_text(self) -> str:
+        """Return the type at the cursor; of one without an end, what is kept of it."""
+        cursor = self.cursor
+        is_cut = not cursor.text.endswith(">") and cursor.follows("<")
+        return broken_type(cursor.source, cursor.start) if is_cut else cursor.text
+
     def _type(self, draft: Draft) -> None:
+        draft.texts.append(self._type_text())
         if draft.types is not None:
             draft.types.append(compact(self.cursor.text))
         else:
@@ -150,6 +160,7 @@ class OperationReader:
 
     def _arrow(self, draft: Draft) -> None:
         draft.open_results()
+        draft.before = len(draft.texts)
         self.cursor.advance()
 
     def _number(self, draft: Draft) -> None:

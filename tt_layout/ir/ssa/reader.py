@@ -21,12 +21,14 @@ either: kernels for other blocks have many of them.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias
 
 from tt_layout.arguments import checks_arguments
-from tt_layout.ir.module import Function, Module
+from tt_layout.ir.module import Function, Module, MovementName
+from tt_layout.ir.operations import MovedTypes, Operation, source_and_target
 from tt_layout.ir.ssa.attributes import Attribute, parse_dictionary
 from tt_layout.ir.ssa.draft import Template, WrittenSuccessor
 from tt_layout.ir.ssa.known_functions import KnownFunctions, function_text, named_text
@@ -61,6 +63,9 @@ _SHAPED = re.compile(
 """The type of a tensor or a buffer, its kind and its elements."""
 
 _KINDS = re.compile("(?:tensor|memdesc)<")
+
+_PLACE = re.compile("\0(\\d+)\0")
+"""A type of a line, by its number, within what is written of another line."""
 
 _CONTINUES = frozenset(":,-{([<>=*")
 """With what a line may begin that goes on with the operation of the line before."""
@@ -172,6 +177,7 @@ class _Found(NamedTuple):
             successors,
             pattern.before + sum(map(len, results)),
             template.location if self.location is None else self.location,
+            template.moved,
         )
 
 
@@ -191,7 +197,7 @@ class KnownLines:
 
     def __init__(self) -> None:
         self._known: dict[Hashable, _Pattern] = {}
-        self._typeless: dict[Hashable, tuple[_Pattern, Sequence[int | str]]] = {}
+        self._typeless: dict[Hashable, tuple[_Pattern, Sequence[str]]] = {}
         self._named: dict[str, tuple[_Pattern, Sequence[str]]] = {}
 
     def find(self, line: str) -> _Found | None:
@@ -217,8 +223,16 @@ class KnownLines:
         if pattern is None:
             return
         self._known[parts.shape] = pattern
+        if "\0" in line:  # which stands around the number of a type
+            return
         key, types = _typeless(parts.shape)
-        places = [types.index(text) if text in types else text for text in template.types]
+
+        def place(found: re.Match[str]) -> str:
+            return f"\0{types.index(found[0])}\0" if found[0] in types else found[0]
+
+        moved = template.moved
+        texts = [*template.types, *(moved.texts if moved is not None else ())]
+        places = [_SHAPED.sub(place, text) for text in texts]
         if not _KINDS.search(f"{places} {template.attributes} {template.location}"):
             self._typeless[key] = pattern, places
 
@@ -229,8 +243,13 @@ class KnownLines:
         if known is None:
             return None
         pattern, places = known
-        texts = tuple([types[at] if isinstance(at, int) else at for at in places])
-        pattern = pattern._replace(template=pattern.template._replace(types=texts))
+        texts = tuple([_PLACE.sub(lambda at: types[int(at[1])], text) for text in places])
+        template = pattern.template
+        results, moved = len(template.types), template.moved
+        if moved is not None:
+            moved = moved._replace(texts=texts[results:])
+        template = template._replace(types=texts[:results], moved=moved)
+        pattern = pattern._replace(template=template)
         self._known[shape] = pattern
         return pattern
 
@@ -258,7 +277,9 @@ def _pattern(line: _Line, template: Template) -> _Pattern | None:
     if line.location not in (None, template.location):
         return None
     texts = {key: text for key, text in template.attributes.items() if isinstance(text, str)}
-    fixed = (*template.types, template.location, *(t for t in texts.values() if t not in places))
+    moved = template.moved.texts if template.moved is not None else ()
+    others = (text for text in texts.values() if text not in places)
+    fixed = (*template.types, *moved, template.location, *others)
     if any("%" in text for text in fixed):
         return None
     return _Pattern(
@@ -292,6 +313,62 @@ def read_functions(module: Module) -> list[SsaFunction]:
         [('arith.addi', ['%n', '%n'])]
     """
     return SsaReader().functions(module)
+
+
+def movements(module: Module, functions: Sequence[SsaFunction]) -> Iterator[Operation]:
+    """Yield the operations of a module that move data, in the order of the text.
+
+    One that is not in a function that was read, as in a part of a dump, is read by itself.
+
+    Args:
+        module: the module.
+        functions: its functions as they were read.
+    """
+    starts = [(function.line, function.column) for function in module.functions]
+    for at, (name, own_line, column) in enumerate(module.moves):
+        line = module.line_in_source(own_line)
+        number = bisect_right(starts, (own_line, column))
+        function = functions[number - 1] if number else None
+        operation = function.by_place.get((line, column)) if function is not None else None
+        if function is not None and operation is not None:
+            moved, location = operation.moved, function.location(operation)
+        else:
+            moved, text = _moved_alone(module, *module.moves[at : at + 2])
+            location = module.symbols.location(text) if text else None
+        types = [module.types.by_text.get(text) for text in moved.texts] if moved else []
+        present = tuple([ir_type for ir_type in types if ir_type is not None])
+        if moved is None or not present:
+            continue  # it moves a scalar
+        before = sum(ir_type is not None for ir_type in types[: moved.before])
+        yield Operation(
+            name,
+            function.name if function is not None else None,
+            line,
+            column,
+            location,
+            present,
+            *source_and_target(name.rpartition(".")[2], present, before),
+        )
+
+
+def _moved_alone(module: Module, *names: MovementName) -> tuple[MovedTypes | None, str | None]:
+    """Return the types and the location of an operation, which ends where the next one begins.
+
+    Args:
+        module: the module.
+        names: its name, and that of the next one that moves data, if there is one.
+    """
+    source = module.source
+    begin, *behind = [source.offset(module.line_in_source(o.line), o.column) for o in names]
+    text = source.text[begin : behind[0] if behind else module.span.end]
+    cursor = Cursor(text, 0)
+
+    def stop(arguments: Arguments) -> Region:
+        cursor.move_to(len(text))
+        return NO_BLOCKS
+
+    read = OperationReader(cursor, stop).read()
+    return (read[0].moved, read[0].location) if read is not None else (None, None)
 
 
 class SsaReader:
@@ -574,6 +651,7 @@ class _FunctionReader:
         return SsaOperation(
             template.name, tuple(operands), tuple(results), attributes, (), (), line, column,
             template.location if location is None else location,
+            template.moved,
         )  # fmt: skip
 
     def _operation(self) -> SsaOperation | None:
@@ -606,7 +684,7 @@ class _FunctionReader:
         results = self._results(template, line, pack=bool(regions))
         return SsaOperation(
             template.name, operands, results, attributes, regions, successors, line, column,
-            template.location,
+            template.location, template.moved,
         )  # fmt: skip
 
     def _results(self, template: Template, line: int, *, pack: bool) -> tuple[Value, ...]:
