@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from tt_layout.algebra.linear_layout import LinearLayout, log2
 from tt_layout.algebra.span import F2Span
@@ -75,8 +75,12 @@ def registers_of(tiled: TiledBits, shape: Shape, threads_per_warp: int) -> Encod
         message = f"the tile {list(tiled.tile)} does not divide the shape {list(shape)}"
         raise LayoutError(message)
     lanes = log2(threads_per_warp)
+    repeats: list[Shape] = []
+    for d, (part, size) in enumerate(zip(tiled.tile, shape)):
+        for bit in range(log2(size // part)):
+            repeats.append(tuple(part << bit if d == k else 0 for k in range(len(shape))))
     bases = (
-        ("register", (*tiled.value, *_repeats(tiled.tile, shape))),
+        ("register", (*tiled.value, *repeats)),
         ("lane", tiled.thread[:lanes]),
         ("warp", tiled.thread[lanes:]),
         ("block", tiled.cta),
@@ -135,13 +139,6 @@ def _point(index: int, shape: Shape, is_row_major: bool) -> Shape:
         message = f"it reaches index {index}, but the shape {list(shape)} has "
         raise LayoutError(f"{message}{math.prod(shape)} elements")
     return tuple(point)
-
-
-def _repeats(tile: Shape, shape: Shape) -> Iterator[Shape]:
-    """Yield the bases of the tiles of a tensor, the first dimension fastest."""
-    for d, (part, size) in enumerate(zip(tile, shape)):
-        for bit in range(log2(size // part)):
-            yield tuple(part << bit if d == k else 0 for k in range(len(shape)))
 
 
 def _arguments(text: str) -> list[str]:

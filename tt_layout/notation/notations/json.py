@@ -41,7 +41,13 @@ def write(encoding: Encoding, tensor: TensorSpec) -> Translation:
     """
     shape = known_shape(encoding, tensor, "the bases depend on the shape")
     tensor = tensor._replace(shape=shape)
-    text = _written(_data(encoding, tensor))
+    data = _data(encoding, tensor)
+    bases = ",\n".join(f"    {json.dumps(k)}: {json.dumps(v)}" for k, v in data["bases"].items())
+    lines = [
+        f"  {json.dumps(key)}: " + (f"{{\n{bases}\n  }}" if key == "bases" else json.dumps(value))
+        for key, value in data.items()
+    ]
+    text = "{\n" + ",\n".join(lines) + "\n}"
     read_json(text)
     return Translation(text, (shape,))
 
@@ -59,16 +65,6 @@ def _data(encoding: Encoding, tensor: TensorSpec) -> dict[str, Any]:
         "out_dims": dict(layout.out_dims),
         "padding": [list(pair) for pair in padding_of(encoding)],
     }
-
-
-def _written(data: dict[str, Any]) -> str:
-    """Format the JSON with a line per key and per input dimension."""
-    bases = ",\n".join(f"    {json.dumps(k)}: {json.dumps(v)}" for k, v in data["bases"].items())
-    lines = [
-        f"  {json.dumps(key)}: " + (f"{{\n{bases}\n  }}" if key == "bases" else json.dumps(value))
-        for key, value in data.items()
-    ]
-    return "{\n" + ",\n".join(lines) + "\n}"
 
 
 def is_json_of_layout(text: str) -> bool:
