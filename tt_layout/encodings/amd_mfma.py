@@ -208,15 +208,12 @@ class AmdMfma(DistributedEncoding):
         if rank == 3:
             tile = tile * identity(self.warps_per_cta[0], "warp", 0)
         if self.is_transposed and self.release <= Release.V3_1:
-            tile = self._with_rows_first(tile)
+            # the warps along dimension 0 are the fastest
+            names = tile.get_out_dim_names()
+            places = [names.index(f"dim{d}") for d in range(self.rank)]
+            by_dim = sorted(
+                tile.vectors("warp"), key=lambda v: next(d for d, at in enumerate(places) if v[at])
+            )
+            tile = tile.with_vectors("warp", by_dim)
         order = [cols, rows, 0][:rank]
         return combine_cta_cga_with_shape(tile, cga_layout(self.cga, rank), shape, order)
-
-    def _with_rows_first(self, tile: LinearLayout) -> LinearLayout:
-        """Return the tile with the warps along dimension 0 as the fastest (3.0 and 3.1)."""
-        names = tile.get_out_dim_names()
-        places = [names.index(f"dim{d}") for d in range(self.rank)]
-        by_dim = sorted(
-            tile.vectors("warp"), key=lambda v: next(d for d, at in enumerate(places) if v[at])
-        )
-        return tile.with_vectors("warp", by_dim)

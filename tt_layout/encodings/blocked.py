@@ -115,10 +115,7 @@ class Blocked(DistributedEncoding):
             yield Violation(message, since=Release.V2_2)
             return
         yield from cga_violations(self, self.rank)
-        yield from self._split_violations()
-
-    def _split_violations(self) -> Iterator[Violation]:
-        """Yield violations of the CTA split parameters; until 3.3 they may be empty."""
+        # until 3.3 the parameters of the CTA split may be empty
         values = self.spelling.values if self.spelling else {}
         may_be_empty = self.release <= Release.V3_3
         if not may_be_empty or values.get(SPLIT_NAMES[0]):

@@ -267,33 +267,23 @@ class DotOperand(DistributedEncoding):
 
     def _over_amd_wmma(self, parent: AmdWmma, shape: Shape) -> LinearLayout:
         tile = parent.operand_tile(self.op_idx, self.k_width, self.k_dim)
-        if self._repeats_k_first(parent):
+        # A warp repeats along K first in 3.7; before, it does if it has several tiles.
+        has_several = parent.tiles_per_warp[self.other_dim] > 1
+        if self.release == Release.V3_7 or (self.release < Release.V3_7 and has_several):
             depth = max(2 * self.k_width, parent.instr_shape[2])
             tile = tile * identity(max(1, shape[self.k_dim] // depth), "register", self.k_dim)
-        tile = tile * self._wmma_warps(parent)
+        if self.release >= Release.V3_7:
+            warps = parent.cta_tiles(broadcast_dim=self.k_dim)
+        else:  # there are several tiles to a warp along M or N only
+            tiles = identity(parent.tiles_per_warp[self.other_dim], "register", self.other_dim)
+            order = row_major(parent.rank)
+            warps = tiles * broadcast_nd("warp", parent.warps_per_cta, order, self.k_dim)
+        tile = tile * warps
         tile = tile.transpose_outs([f"dim{d}" for d in self._cover_order()])
         keeps_k = self.release <= Release.V3_7
         cga = parent.cga if keeps_k else without_dim(parent.cga, self.k_dim)
         return combine_cta_cga_with_shape(
             tile, cga_layout(cga, parent.rank), shape, self._cover_order()
-        )
-
-    def _repeats_k_first(self, parent: AmdWmma) -> bool:
-        """Tell whether a warp repeats along K first: in 3.7; before 3.7 if it has several tiles."""
-        if self.release == Release.V3_7:
-            return True
-        return self.release < Release.V3_7 and parent.tiles_per_warp[self.other_dim] > 1
-
-    def _wmma_warps(self, parent: AmdWmma) -> LinearLayout:
-        """Return the arrangement of tiles over registers and warps, none of them along K.
-
-        Until 3.6 there are several tiles to a warp along M or N only.
-        """
-        if self.release >= Release.V3_7:
-            return parent.cta_tiles(broadcast_dim=self.k_dim)
-        tiles = identity(parent.tiles_per_warp[self.other_dim], "register", self.other_dim)
-        return tiles * broadcast_nd(
-            "warp", parent.warps_per_cta, row_major(parent.rank), self.k_dim
         )
 
     def _over_blocked(self, parent: Blocked, shape: Shape) -> LinearLayout:
