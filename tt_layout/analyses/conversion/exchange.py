@@ -460,9 +460,12 @@ def gather(
         return Exchange(shuffles=shuffles, bpermutes=shuffles if target.far_lanes else 0)
     size = memory_bytes(element_bits)
     blocks = sum(1 for vector in old.vectors("block") if any(vector))
+    # the offsets of the loads depend on data
+    name = target.instruction_name(size, is_store=False)
+    load = Transfer(instruction=name, instructions=read, wavefronts=None, extra_wavefronts=None)
     return Exchange(
         stores=(dense_step(old, size, target, is_store=True),),
-        loads=(_unknown_load(read, size, target),),
+        loads=(load,),
         scratch_bytes=size << old.total_out_bits - blocks,
     )
 
@@ -480,12 +483,6 @@ def is_warp_local(src: LinearLayout, indices: LinearLayout, axis: int) -> bool:
 
 def _beside(vector: tuple[int, ...], axis: int) -> tuple[int, ...]:
     return (*vector[:axis], *vector[axis + 1 :])
-
-
-def _unknown_load(count: int, size: int, target: Target) -> Transfer:
-    """Return loads of elements at data-dependent offsets."""
-    name = target.instruction_name(size, is_store=False)
-    return Transfer(instruction=name, instructions=count, wavefronts=None, extra_wavefronts=None)
 
 
 @lru_cache(maxsize=1024)

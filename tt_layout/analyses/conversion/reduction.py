@@ -12,7 +12,6 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum
 from functools import lru_cache
@@ -103,7 +102,11 @@ def _by_conversions(
             break
         brought = gathered(held, axis)
         conversions.append((held, brought))
-        scratch = max(scratch, _scratch_bytes(held, brought, element_bits, target))
+        needed = 0
+        for bits in (max(8, bits) for bits in element_bits):
+            buffer = Swizzler.of(held, brought, bits, target).plain()
+            needed += (bits // 8) << len(buffer.offset)
+        scratch = max(scratch, needed)
         held = brought
     if result is not None:
         left = _without_dimension(held, axis)
@@ -249,17 +252,6 @@ def lane_instructions(layout: LinearLayout, axis: int, combining: Combining, tar
     is_quick = combining is Combining.QUICK_INSTRUCTION
     is_there = is_quick or combining is Combining.INSTRUCTION
     return groups if is_there and moving >= 2 * groups - is_quick else 0
-
-
-def _scratch_bytes(
-    src: LinearLayout, dst: LinearLayout, element_bits: Sequence[int], target: Target
-) -> int:
-    total = 0
-    for bits in element_bits:
-        bits = max(8, bits)
-        buffer = Swizzler.of(src, dst, bits, target).plain()
-        total += (bits // 8) << len(buffer.offset)
-    return total
 
 
 def _without(layout: LinearLayout, axis: int, dim: str) -> LinearLayout:

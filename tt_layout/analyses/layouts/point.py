@@ -106,19 +106,15 @@ def locate(
         if location.get(name, 0) >> bit & 1
     )
     coordinates = {name: location.get(name, 0) for name in layout.get_in_dim_names()}
+    place = dict(coordinates)
+    if padding and "offset" in place:
+        place["offset"] = padded(place["offset"], padding)
     return HardwareLocation(
-        label=_label(coordinates, layout, padding),
+        label=place_label(place, layout),
         location=tuple(coordinates.items()),
         element=element,
         terms=terms,
     )
-
-
-def _label(place: dict[str, int], layout: LinearLayout, padding: Padding) -> str:
-    if not padding or "offset" not in place:
-        return place_label(place, layout)
-    slot = padded(place["offset"], padding)
-    return place_label({**place, "offset": slot}, layout)
 
 
 def offset_of_slot(slot: int, size: int, padding: Padding) -> int | None:

@@ -251,7 +251,12 @@ def vector_instruction(offsets: AccessMap, target: Target, *, is_store: bool) ->
     if offsets.padding or target.pairs_accesses:
         forms = _joined_forms(offsets, vector, target, is_store=is_store)
     else:
-        vector = max(vector, 1 << _joined_bits(offsets, target))
+        near = _by_distance(offsets, offsets.register)
+        most = log2(target.max_vector_bytes // offsets.element_bytes)
+        span, bits = F2Span(near.added), 0
+        while bits < most and not near.used >> bits & 1 and span.express(1 << bits) is not None:
+            bits += 1
+        vector = max(vector, 1 << bits)
         count = 1 << len(offsets.register) - log2(vector)
         forms = (InstructionForm(vector * offsets.element_bytes, count),)
     width = vector * offsets.element_bytes
@@ -396,16 +401,6 @@ def _is_vector(offsets: AccessMap, bits: int) -> bool:
     rest += [*offsets.lane, *offsets.warp]
     mask = (1 << bits) - 1
     return set(units) <= set(offsets.register) and not any(basis & mask for basis in rest)
-
-
-def _joined_bits(offsets: AccessMap, target: Target) -> int:
-    """Count the lowest offset bits that registers at constant distances span."""
-    near = _by_distance(offsets, offsets.register)
-    most = log2(target.max_vector_bytes // offsets.element_bytes)
-    span, bits = F2Span(near.added), 0
-    while bits < most and not near.used >> bits & 1 and span.express(1 << bits) is not None:
-        bits += 1
-    return bits
 
 
 class RegisterDistances(NamedTuple):
