@@ -58,7 +58,26 @@ class CheckReport:
 
     def lines(self) -> Iterator[Line]:
         """Yield the differences, their meaning first, and how to accept them."""
-        return map(Line, _text(self.results).split("\n"))
+        states = {outcome.state for outcome in self.results.outcomes}
+        if states == {State.MISSING}:
+            count = counted(len(self.results.outcomes), "check")
+            text = (
+                f"no golden files yet for {count}; write them with: {update_command(self.results)}"
+            )
+        elif states == {State.WRITTEN} and all(
+            outcome.words == NEW_WORDS for outcome in self.results.outcomes
+        ):
+            text = summary(self.results)
+        else:
+            changes = list(by_change(findings(self.results)))
+            parts = [describe(*outcomes) for outcomes in changes[:MAX_DESCRIBED]]
+            left = sum(map(len, changes[MAX_DESCRIBED:]))
+            if left:
+                parts.append(f"{left} more; --format json has them all")
+            if hint := accept_hint(self.results):
+                parts.append(hint)
+            text = "\n\n".join([*parts, summary(self.results)])
+        return map(Line, text.split("\n"))
 
     def data(self) -> dict[str, Any]:
         """Return the outcomes as plain data; the schema is in ``docs/check.md``."""
@@ -101,25 +120,6 @@ class UnreadReport(CheckReport):
         for outcome in self.results.outcomes:
             if outcome.error is not None:
                 yield error_annotation(outcome.error)
-
-
-def _text(results: Results) -> str:
-    states = {outcome.state for outcome in results.outcomes}
-    if states == {State.MISSING}:
-        count = counted(len(results.outcomes), "check")
-        return f"no golden files yet for {count}; write them with: {update_command(results)}"
-    if states == {State.WRITTEN} and all(
-        outcome.words == NEW_WORDS for outcome in results.outcomes
-    ):
-        return summary(results)
-    changes = list(by_change(findings(results)))
-    parts = [describe(*outcomes) for outcomes in changes[:MAX_DESCRIBED]]
-    left = sum(map(len, changes[MAX_DESCRIBED:]))
-    if left:
-        parts.append(f"{left} more; --format json has them all")
-    if hint := accept_hint(results):
-        parts.append(hint)
-    return "\n\n".join([*parts, summary(results)])
 
 
 def by_change(outcomes: Iterable[Outcome]) -> Iterator[list[Outcome]]:
