@@ -187,11 +187,7 @@ class HoldersText:
     def layers(self, firsts: Ints, span: int) -> list[Layer]:
         """Return one layer, with a text of each row."""
         numbers = (firsts[:, np.newaxis] + np.arange(span)).ravel()
-        texts = self._texts(self.content.holders[numbers])
-        return [Layer(texts.reshape(len(firsts), -1), np.arange(len(firsts)))]
-
-    def _texts(self, holders: Ints) -> Bytes:
-        """Return the cells with these holders."""
+        holders = self.content.holders[numbers]
         cells = np.full((len(holders), self.width + 1 - len(self.separator)), FILLER, np.uint8)
         labels = cells.reshape(len(holders), -1, self.step)
         is_there = holders != _NO_HOLDER
@@ -201,7 +197,8 @@ class HoldersText:
         bars[:, :-1] = is_there[:, 1:]
         labels[bars, -1] = ord("|")
         separators = np.tile(np.frombuffer(self.separator, np.uint8), (len(holders), 1))
-        return np.concatenate([cells[:, :-1], separators], axis=1)
+        texts = np.concatenate([cells[:, :-1], separators], axis=1)
+        return [Layer(texts.reshape(len(firsts), -1), np.arange(len(firsts)))]
 
     def _labels(self, locations: Ints) -> Bytes:
         """Return the text of each location: spaces, outer number, inner number."""
