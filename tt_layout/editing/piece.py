@@ -314,20 +314,18 @@ def _of_text(audit: Audit) -> Iterator[Diagnosis]:
 def _of_rules(audit: Audit, found: Judgement, shares: Shares | None) -> Iterator[Diagnosis]:
     for finding in found.findings:
         what = finding.line, finding.name, finding.message, finding.kind
-        yield Diagnosis(*what, _severity(finding, shares))
+        if finding.is_error:
+            severity = Severity.ERROR
+        elif shares is None or finding.urgency != Urgency.CYCLES:
+            severity = Severity.WARNING
+        else:
+            is_small = shares.of(finding.function, finding.weight).is_small
+            severity = Severity.NOTE if is_small else Severity.WARNING
+        yield Diagnosis(*what, severity)
     adviser = Adviser(audit, shares)
     for note in found.notes:
         finding, message = note.finding, note_message(adviser, note)
         yield Diagnosis(finding.line, finding.name, message, finding.kind, Severity.NOTE)
-
-
-def _severity(finding: Finding, shares: Shares | None) -> Severity:
-    if finding.is_error:
-        return Severity.ERROR
-    if shares is None or finding.urgency != Urgency.CYCLES:
-        return Severity.WARNING
-    is_small = shares.of(finding.function, finding.weight).is_small
-    return Severity.NOTE if is_small else Severity.WARNING
 
 
 def cut(text: str) -> list[str]:
