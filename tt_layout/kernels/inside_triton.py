@@ -86,7 +86,9 @@ def compiled(folder: str, kind: str, chip: str, lanes: int, most: int) -> dict[s
         import triton
         from triton.backends.compiler import GPUTarget  # type: ignore[import-not-found]
 
-        _skip_the_key(triton)
+        # Skip the hash of Triton's own files: the cache that it is for is new, and thrown away.
+        with contextlib.suppress(AttributeError):  # a release that has it elsewhere hashes them
+            triton.runtime.cache.triton_key = lambda: ""
         path = os.path.join(folder, "kernel.ttgir")
         with open(path, "rb") as file:
             answer["text"] = hashlib.sha256(file.read()).hexdigest()
@@ -112,12 +114,6 @@ def compiled(folder: str, kind: str, chip: str, lanes: int, most: int) -> dict[s
     except BaseException as error:  # whatever it is, the reason is what was asked for
         answer["error"] = f"{type(error).__name__}: {error}"[:4000]
     return answer
-
-
-def _skip_the_key(triton: Any) -> None:
-    """Skip the hash of Triton's own files: the cache that it is for is new, and thrown away."""
-    with contextlib.suppress(AttributeError):  # a release that has it elsewhere hashes them
-        triton.runtime.cache.triton_key = lambda: ""
 
 
 def main() -> None:
