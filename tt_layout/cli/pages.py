@@ -38,7 +38,13 @@ def layouts_page(
     """
     from tt_layout.page.dump import page_of
 
-    named = dict(zip(_titles(encodings), placed(encodings, tensor)))
+    if len(encodings) == 1:
+        titles = ["layout"]
+    elif len({encoding.memory_space for encoding in encodings}) == 1:
+        titles = ["before", "after"]
+    else:
+        titles = [encoding.mnemonic for encoding in encodings]
+    named = dict(zip(titles, placed(encodings, tensor)))
     return page_of(named, target, is_multiplied=is_multiplied, operand=operand).encode()
 
 
@@ -84,15 +90,6 @@ def dump_page(
 def placed(encodings: Sequence[Encoding], tensor: TensorType) -> list[PlacedLayout]:
     """Place one or two layouts over their types."""
     return [place(e, over) for e, over in zip(encodings, _types(encodings, tensor))]
-
-
-def _titles(encodings: Sequence[Encoding]) -> list[str]:
-    """Return the names of a page's layouts."""
-    if len(encodings) == 1:
-        return ["layout"]
-    if len({encoding.memory_space for encoding in encodings}) == 1:
-        return ["before", "after"]
-    return [encoding.mnemonic for encoding in encodings]
 
 
 def _types(encodings: Sequence[Encoding], tensor: TensorType) -> list[TensorType]:

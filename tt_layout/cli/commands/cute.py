@@ -47,7 +47,9 @@ def command(
 ) -> None:
     """Evaluate an expression of CuTe."""
     if os.path.isfile(expression):
-        _refuse_file(expression)
+        refuse_foreign(read_source(expression, is_dump=False), "expression of CuTe", has_cute=True)
+        message = 'this is a file: give its text, as in tt-layout cute "$(cat FILE)"'
+        raise LayoutError(message, FileLocation(expression))
     try:
         value = evaluate(expression, "EXPRESSION")
         if isinstance(value, Name):
@@ -65,14 +67,3 @@ def command(
         encoding = NotationParameter().convert(layout, parameter, context)
         attribute = str(shortest(encoding, tensor.shape, tensor.element_bits))
     emit(CuteReport(value, attribute, has_table), output_format)
-
-
-def _refuse_file(path: str) -> None:
-    """Raise an error for the name of a file in place of an expression.
-
-    Raises:
-        LayoutError: it is one.
-    """
-    refuse_foreign(read_source(path, is_dump=False), "expression of CuTe", has_cute=True)
-    message = 'this is a file: give its text, as in tt-layout cute "$(cat FILE)"'
-    raise LayoutError(message, FileLocation(path))
