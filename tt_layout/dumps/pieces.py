@@ -86,35 +86,27 @@ def pieces_of(file: str, size: int = PIECE) -> tuple[Piece, ...]:
     try:
         if not os.path.isfile(file) or os.path.getsize(file) < 2 * size:
             return ()
-        return tuple(_checked(file, size))
+        pieces: list[Piece] = []
+        offset, line, defined, has_passes = 0, 1, set[bytes](), False
+        is_separate, is_bare = True, False
+        for data, is_next_separate in _cut(file, size):
+            data.decode("utf-8")
+            has_more = offset > 0 and not has_passes and _PASS in data
+            if has_more or b"\0" in data or any(_is_used_above(name, data) for name in defined):
+                raise ValueError
+            if has_wrapped_part(data):
+                raise ValueError
+            is_bare = is_bare or has_bare_line(data)
+            has_passes = has_passes or _PASS in data
+            pieces.append(Piece(file, offset, len(data), line, crc32(data), is_separate))
+            offset, line = offset + len(data), line + data.count(b"\n")
+            is_separate = is_next_separate
+            defined.update(_DEFINITION.findall(b"\n" + data))
+        if not is_bare:
+            raise ValueError
+        return tuple(pieces)
     except (OSError, ValueError):  # reading it as a whole says what is wrong
         return ()
-
-
-def _checked(file: str, size: int) -> Iterator[Piece]:
-    """Yield the pieces of a file, each of which can be read on its own.
-
-    Raises:
-        OSError: it cannot be read.
-        ValueError: it has to be read as a whole.
-    """
-    offset, line, defined, has_passes = 0, 1, set[bytes](), False
-    is_separate, is_bare = True, False
-    for data, is_next_separate in _cut(file, size):
-        data.decode("utf-8")
-        has_more = offset > 0 and not has_passes and _PASS in data
-        if has_more or b"\0" in data or any(_is_used_above(name, data) for name in defined):
-            raise ValueError
-        if has_wrapped_part(data):
-            raise ValueError
-        is_bare = is_bare or has_bare_line(data)
-        has_passes = has_passes or _PASS in data
-        yield Piece(file, offset, len(data), line, crc32(data), is_separate)
-        offset, line = offset + len(data), line + data.count(b"\n")
-        is_separate = is_next_separate
-        defined.update(_DEFINITION.findall(b"\n" + data))
-    if not is_bare:
-        raise ValueError
 
 
 def _cut(file: str, size: int) -> Iterator[tuple[bytes, bool]]:
