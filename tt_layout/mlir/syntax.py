@@ -400,17 +400,16 @@ class Aliases:
             return node
         self._check_depth(1, node.span)
         self._depth += 1
-        expanded = self._with_expanded_items(node)
+        expanded: Node
+        if isinstance(node, ListNode):
+            expanded = node._replace(items=tuple(map(self._expand, node.items)))
+        elif isinstance(node, AttributeNode):
+            expanded = node._replace(body=node.body and tuple(map(self._expand, node.body)))
+        else:
+            entries = map(self._expand, node.entries)
+            expanded = node._replace(entries=tuple(e for e in entries if isinstance(e, EntryNode)))
         self._depth -= 1
         return expanded
-
-    def _with_expanded_items(self, node: ListNode | DictNode | AttributeNode) -> Node:
-        if isinstance(node, ListNode):
-            return node._replace(items=tuple(map(self._expand, node.items)))
-        if isinstance(node, AttributeNode):
-            return node._replace(body=node.body and tuple(map(self._expand, node.body)))
-        entries = map(self._expand, node.entries)
-        return node._replace(entries=tuple(e for e in entries if isinstance(e, EntryNode)))
 
     def _expand_alias(self, alias: AliasNode) -> Node:
         if alias.name not in self._expanded:
