@@ -25,7 +25,7 @@ from tt_layout.hardware import Target
 from tt_layout.ir.module import Module
 from tt_layout.ir.scope import Interner
 from tt_layout.kernels.chosen_compiler import chosen_compiler
-from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
+from tt_layout.kernels.metadata import KernelMetadata
 from tt_layout.kernels.seen import Launch
 from tt_layout.mlir.source import UNPLACED, data_in_file
 from tt_layout.tuples import NamedTuple
@@ -61,8 +61,8 @@ def audit_with(
     module: Module,
     shared: SharedWork,
     launch: Launch | None,
-    given: GivenValues | None = None,
-    known: KernelMetadata = NO_METADATA,
+    given: GivenValues | None,
+    known: KernelMetadata,
     *,
     is_judged: bool = True,
     is_concluded: bool = True,

@@ -126,7 +126,7 @@ class Dump(NamedTuple):
         modules = self.modules(reading, interner)
         return chosen_modules(modules) if self.number is None else modules
 
-    def modules_of_part(self, reading: Reading, interner: Interner | None = None) -> Modules:
+    def modules_of_part(self, reading: Reading, interner: Interner | None) -> Modules:
         """Yield its modules like `modules`, but there may be none, as in a piece of a dump."""
         interner = interner or Interner(reading.release, keeps_text=not self.pieces)
         size, above = sum(piece.size for piece in self.pieces) or len(self.source.text), 0

@@ -39,7 +39,7 @@ def violation_of(
 
 
 def check_length(
-    encoding: Encoding, field: str, length: int, since: Release | None = Release.V2022
+    encoding: Encoding, field: str, length: int, since: Release | None
 ) -> Iterator[Violation]:
     """Yield a violation unless a list has this length."""
     values = getattr(encoding, field)

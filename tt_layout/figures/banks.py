@@ -36,7 +36,7 @@ MAX_BUFFERS = 4
 MAX_LANES = 8  # colliding lanes that are named
 
 
-def banks_figure(drawn: DrawnLayout, color_by: str | None = None) -> Figure:
+def banks_figure(drawn: DrawnLayout, color_by: str | None) -> Figure:
     """Return the figure of a shared layout, a row of all banks per line.
 
     Raises:

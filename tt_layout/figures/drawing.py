@@ -69,7 +69,7 @@ OF_AN_ACCESS = ("banks", "cycles", "copy")
 VIEWS = (*OF_ONE, *OF_AN_ACCESS, "compare")
 
 
-def compare_figure(before: DrawnLayout, after: DrawnLayout, color_by: str | None = None) -> Figure:
+def compare_figure(before: DrawnLayout, after: DrawnLayout, color_by: str | None) -> Figure:
     """Return the figure of two layouts of one tensor.
 
     Raises:
@@ -227,7 +227,7 @@ def _step_name(step: AddStep) -> str:
     return f"{step.place} +{first}{f' .. +{rest[-1]}' if rest else ''}"
 
 
-def view_figure(drawn: DrawnLayout, kind: ViewKind, color_by: str | None = None) -> Figure:
+def view_figure(drawn: DrawnLayout, kind: ViewKind, color_by: str | None) -> Figure:
     """Return the figure of a view, cell by cell in the order of its text.
 
     Raises:

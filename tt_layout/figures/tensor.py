@@ -17,7 +17,7 @@ LINE = 32  # elements of a row where the tensor has one dimension
 NOWHERE = "no location holds it"
 
 
-def tensor_figure(drawn: DrawnLayout, color_by: str | None = None) -> Figure:
+def tensor_figure(drawn: DrawnLayout, color_by: str | None) -> Figure:
     """Return the figure of the holders of all elements.
 
     Raises:

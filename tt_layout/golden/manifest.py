@@ -112,17 +112,17 @@ class Manifest:
         return tuple(Check(case, kind) for case in self.cases for kind in case.kinds)
 
 
-def read_manifest(path: str, max_cases: int = USUAL_CASES) -> Manifest:
+def read_manifest(path: str) -> Manifest:
     """Read a manifest with its includes, or all manifests in a folder and below it.
 
     Raises:
-        LayoutError: it cannot be read, has an error, or has more than ``max_cases``; the message
+        LayoutError: it cannot be read, has an error, or has more than `USUAL_CASES`; the message
             points at the fault.
     """
-    return read_manifests((path,), max_cases)
+    return read_manifests((path,), USUAL_CASES)
 
 
-def read_manifests(paths: Sequence[str], max_cases: int = USUAL_CASES) -> Manifest:
+def read_manifests(paths: Sequence[str], max_cases: int) -> Manifest:
     """Read manifests, and those of folders, with their includes.
 
     Raises:

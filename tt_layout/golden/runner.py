@@ -362,7 +362,7 @@ def _owned_by_other(manifest: Path, goldens: Mapping[str, Path]) -> list[str]:
         return [path for path, golden in goldens.items() if golden.parent == manifest.parent]
 
 
-def changed_files(manifest: Manifest, since: str = HEAD) -> frozenset[str]:
+def changed_files(manifest: Manifest, since: str) -> frozenset[str]:
     """Return the real paths of the files that differ from a commit, or are untracked.
 
     Args:

@@ -371,7 +371,7 @@ def compiling(python: str | os.PathLike[str] | None = None) -> Iterator[TritonCo
         CHOSEN.reset(token)
 
 
-def compiler_of(python: str | None = None) -> TritonCompiler:
+def compiler_of(python: str | None) -> TritonCompiler:
     """Return the Triton of a Python, by default of the one in the variable, or of this one."""
     named = python or os.environ.get(VARIABLE) or sys.executable
     return TritonCompiler(named, os.path.join(user_cache(), "compiled"))

@@ -112,11 +112,11 @@ def estimate(
 
 def one_kernel(
     kernel: Any,
-    values: Mapping[str, int] | None = None,
+    values: Mapping[str, int] | None,
     *,
-    grid: Sequence[int] | None = None,
-    function: str | None = None,
-    gpu: str | None = None,
+    grid: Sequence[int] | None,
+    function: str | None,
+    gpu: str | None,
     is_judged: bool = True,
 ) -> Kernel:
     """Return the only kernel, or the one of a name.

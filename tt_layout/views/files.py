@@ -18,22 +18,22 @@ from tt_layout.placement import PlacedLayout, place
 from tt_layout.releases import Release
 from tt_layout.safe_text import safe
 from tt_layout.surface import argument
-from tt_layout.views.kinds import KINDS, TENSOR, ViewKind
+from tt_layout.views.kinds import ViewKind
 from tt_layout.views.printed import PrintedView, print_view
 from tt_layout.views.request import ViewRequest
-from tt_layout.views.selection import EVERYTHING, Selection
+from tt_layout.views.selection import Selection
 
 MAX_VIEWS = 20_000
 
 
 def file_views(
     source: Source,
-    names: Sequence[str] = (),
+    names: Sequence[str],
     *,
-    module: int | None = None,
-    release: Release | None = None,
-    kind: ViewKind = KINDS[TENSOR],
-    selection: Selection = EVERYTHING,
+    module: int | None,
+    release: Release | None,
+    kind: ViewKind,
+    selection: Selection,
 ) -> list[PrintedView]:
     """Return the view of every alias of a dump over every type that uses it.
 
@@ -42,8 +42,8 @@ def file_views(
 
     Args:
         source: the dump.
-        names: only these aliases; all by default.
-        module: only this module, from 1; all by default.
+        names: only these aliases; all if there are none.
+        module: only this module, from 1; None for all.
         release: the release whose rules hold.
         kind: the kind of view.
         selection: the part to show.

@@ -57,7 +57,7 @@ def check_grouping(placed: PlacedLayout, name: str) -> None:
         raise LayoutError(f"{message}; it has {', '.join(groups)}")
 
 
-def grouping(placed: PlacedLayout, name: str, *, of_elements: bool = False) -> Grouping:
+def grouping(placed: PlacedLayout, name: str, *, of_elements: bool) -> Grouping:
     """Return the function from cells to the indices of their groups.
 
     Args:

@@ -15,7 +15,7 @@ from tt_layout.wording import count
 def placed_reduction(
     placed: PlacedLayout,
     axis: int,
-    target: Target | str | None = None,
+    target: Target | str | None,
     ordering: str = UNORDERED,
 ) -> ReductionTree:
     """Return the order in which a reduction of a tensor adds.
@@ -23,7 +23,7 @@ def placed_reduction(
     Args:
         placed: the layout over its type; its release is the one that compiles the reduction.
         axis: the dimension; a negative one counts from the last.
-        target: the GPU; by default the usual one with warps of that many lanes.
+        target: the GPU; None for the usual one with warps of that many lanes.
         ordering: ``inner_tree`` for the ordering of Meta's Triton.
 
         Raises:

@@ -399,7 +399,7 @@ class TensorMemoryInfo:
 
 @checks_arguments
 def tensor_memory_info(
-    layout: LinearLayout, element_bits: int | None = None, *, buffers: int = 1
+    layout: LinearLayout, element_bits: int | None, *, buffers: int = 1
 ) -> TensorMemoryInfo:
     """Return the properties of a tensor-memory layout.
 

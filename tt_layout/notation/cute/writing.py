@@ -97,7 +97,7 @@ def _check_disjoint(strides: Sequence[int]) -> None:
 # -- shared memory --------------------------------------------------------------------------
 
 
-def offset_strides(layout: LinearLayout, padding: Padding = ()) -> list[Strides]:
+def offset_strides(layout: LinearLayout, padding: Padding) -> list[Strides]:
     """Return, per dimension of the tensor, the offset of each bit of its coordinate.
 
     Raises:
