@@ -402,6 +402,18 @@ def test_a_suggestion_is_carried_out_in_its_lines() -> None:
     assert actions(piece_of(newer), 1, newer.count("\n")) == [], "of that nothing is suggested"
 
 
+def test_a_suggestion_for_a_later_module_is_carried_out_in_its_lines() -> None:
+    above = HEADER.format(0) + SOFTMAX
+    piece = piece_of(above + HEADER.format(1) + CONVERTED)
+    begin = above.count("\n") + 1
+    line = begin + CONVERTED[: CONVERTED.index("ttg.convert_layout")].count("\n") + 1
+    [action] = actions(piece, line, line)
+    edits = carried_out(piece, action)
+    assert action.module == 2
+    assert edits
+    assert all(begin < edit.first <= edit.end <= begin + CONVERTED.count("\n") for edit in edits)
+
+
 @pytest.mark.slow
 def test_what_every_other_way_makes_dearer_is_a_note() -> None:
     text = (ROOT / "examples" / "narrow" / "attention.ttgir").read_text(encoding="utf-8")

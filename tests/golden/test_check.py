@@ -474,6 +474,14 @@ def test_a_report_for_programs_says_why_a_manifest_cannot_be_read(
         assert ET.fromstring(outcome.out).find(".//error") is not None
 
 
+def test_a_report_names_the_manifest_that_cannot_be_read(folder: Path, run: Run) -> None:
+    Path("broken.yaml").write_text("cases: [")
+    [outcome] = json.loads(run("check", "layouts.yaml", "broken.yaml", "--format", "json").out)[
+        "outcomes"
+    ]
+    assert (outcome["state"], outcome["golden"]) == ("error", "broken.yaml")
+
+
 # -- what golden files were made from -------------------------------------------------------
 
 FACTS = Path("layouts.facts.json")
@@ -1174,6 +1182,23 @@ cases:
     line: CONVERSION
     views: [convert]
 """
+
+
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        ("999999999", "999999999: error: there is no data movement on this line; the nearest is"),
+        ("9999999999", "yaml:1:43: error: line must be the number of a line, got 9999999999"),
+    ],
+)
+def test_a_line_is_a_number_of_nine_digits_at_most(
+    line: str, error: str, one: Path, run: Run
+) -> None:
+    dump = Path(__file__).parents[2] / "examples" / "kernels" / "attention-sm80.ttgir"
+    Path("dump.ttgir").write_text(dump.read_text())
+    case = f"{{name: a, file: dump.ttgir, line: {line}, views: [convert]}}"
+    Path("layouts.yaml").write_text(f"cases: [{case}]")
+    assert error in run("check").out
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from test_time import kernel
 from work import calls_of
 
 import tt_layout.page
@@ -45,6 +46,7 @@ from tt_layout.page import (
     template_text,
 )
 from tt_layout.page.dump import MAX_FILES, page_of, page_of_dump, programs
+from tt_layout.page.kernel_time import times_data
 from tt_layout.page.multiplications import multiplication_data
 from tt_layout.page.playground import EXAMPLES, Example, playground
 from tt_layout.page.rules import encoding_rules
@@ -411,6 +413,30 @@ def test_the_page_of_a_dump_has_what_takes_its_time() -> None:
     assert all(
         0 <= begin < end <= path["drawn"] for spans in lanes.values() for begin, end, _ in spans
     )
+
+
+def test_the_loop_that_takes_most_time_is_the_first_on_a_page() -> None:
+    """Not the one with the most iterations."""
+    line = "tensor<512xf32, #b>"
+    adds = "\n".join(f"%a{k + 1} = arith.addf %a{k}, %a0 : {line}" for k in range(200))
+    loops = f"""
+    %few = arith.constant 4 : i32
+    %many = arith.constant 100 : i32
+    %r = scf.for %i = %zero to %many step %one iter_args(%a = %x) -> ({line}) : i32 {{
+      %c = arith.addf %a, %a : {line}
+      scf.yield %c : {line}
+    }}
+    %s = scf.for %j = %zero to %few step %one iter_args(%a0 = %r) -> ({line}) : i32 {{
+      {adds}
+      scf.yield %a200 : {line}
+    }}
+    tt.store %q, %s : tensor<512x!tt.ptr<f32>, #b>
+    """
+    given = parse_values(["num_programs_x=132", "num_programs_y=1", "num_programs_z=1"])
+    [module] = parse_ir(kernel(loops))
+    [time] = times_data(kernels_of(audit_module(module, given=given)))
+    trips = [re.findall(r"(\d+) times", path["text"]) for path in time["paths"]]
+    assert trips == [["4"], ["100"]]
 
 
 @pytest.mark.slow

@@ -15,8 +15,7 @@ from string import ascii_letters, digits
 from tt_layout.ir.data_movements import DATA_MOVEMENTS, DIALECTS
 from tt_layout.mlir.source import QUOTED
 
-_DIALECTS = "|".join(sorted(DIALECTS, key=len, reverse=True))
-_MOVES = "|".join(sorted(DATA_MOVEMENTS, key=len, reverse=True))
+_DIALECTS, _MOVES = "|".join(DIALECTS), "|".join(DATA_MOVEMENTS)
 DEPTH = 7  # of <...> in a type; what nests deeper is left to the parser
 MAX_BROKEN = 200  # characters of a type without an end that are looked at
 MAX_GROUPS = 200  # of <...> beside each other in a type, for the same reason
