@@ -194,10 +194,7 @@ def test_a_vector_in_the_layout_of_others_stays_narrow() -> None:
         "threadsPerWarp = [1, 32], warpsPerCTA = [4, 1], order = [1, 0]}>}>"
     )
     text = advised(module("%o = arith.muli %r, %ns : INTS", layout=parent))
-    assert text == (
-        "its layout gives each thread 1 neighbour: none, because its layout follows from those of "
-        "the operations around it"
-    )
+    assert text == "a thread holds 1 neighbour: none, because other operations decide the layout"
 
 
 SHIFTED = "%o = arith.addi %r, %ns : INTS"
@@ -304,6 +301,29 @@ def test_a_tensor_of_one_dimension_has_no_fastest() -> None:
     text = advised(module("%o = arith.muli %q, %ns : INTS"))
     assert "n elements apart: pass n as 1" in text
     assert "dimension" not in text
+
+
+SLICED = """
+#b = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1],
+                   order = [1, 0]}>
+#l = #ttg.slice<{dim = 1, parent = #b}>
+module attributes {"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
+tt.func @f(%x: !tt.ptr<i64> {tt.divisibility = 16 : i32}) {
+  %r = tt.make_range {end = SIZE : i32, start = 0 : i32} : tensor<SIZExi32, #l>
+  %xs = tt.splat %x : !tt.ptr<i64> -> tensor<SIZEx!tt.ptr<i64>, #l>
+  %p = tt.addptr %xs, %r : tensor<SIZEx!tt.ptr<i64>, #l>, tensor<SIZExi32, #l>
+  %v = tt.load %p : tensor<SIZEx!tt.ptr<i64>, #l>
+  tt.return
+}
+}
+"""
+
+
+def test_a_larger_block_gives_a_slice_no_more_neighbours() -> None:
+    """Each thread holds one row of its parent at a time, however many there are."""
+    said = "a thread holds 1 neighbour: none, because other operations decide the layout"
+    assert advised(SLICED.replace("SIZE", "64")) == said
+    assert advised(SLICED.replace("SIZE", "1024")) == said
 
 
 STORED = """%y = tt.load %p, %m : {pointers}

@@ -931,6 +931,20 @@ class TestReports:
         assert found.untimed is not None
         assert found.untimed.short.endswith(" without values={'k': ...} and 1 more value")
 
+    def test_arguments_are_named_where_programs_share_a_loop(
+        self, run: Run, tmp_path: Path
+    ) -> None:
+        """A persistent kernel has the tiles from the number of its program on."""
+        text = kernel(loop(ADD).replace("%zero to", "%first to").replace("step %one", "step %many"))
+        first = "%first = tt.get_program_id x : i32\n%many = arith.constant 132 : i32\n"
+        path = tmp_path / "k"
+        path.write_text(text.replace("%r = scf", f"{first}%r = scf"))
+        said = " ".join(run("audit", "--all", str(path)).out.split())
+        assert "no estimate of its time without --value n=...: the loop at line" in said
+        for grid in ([], ["--grid", "132"]):
+            said = run("audit", str(path), "--value", "n=4096", *grid).out
+            assert " us on H200 " in said
+
     def test_no_argument_is_named_where_data_decides(self, run: Run, tmp_path: Path) -> None:
         loaded = "%m = tt.load %base : !tt.ptr<f32>\n%k = arith.fptosi %m : f32 to i32\n"
         (tmp_path / "k").write_text(kernel(loaded + loop(ADD, "%k")))

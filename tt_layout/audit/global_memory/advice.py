@@ -107,19 +107,15 @@ def turned_operand(summed: int, bits: int) -> str:
     )
 
 
-def neighbours(dim: int, wanted: int, layout: str, *, is_blocked: bool) -> str:
+def neighbours(dim: int, wanted: int, layout: str) -> str:
     """Advise on a thread with too few neighbours."""
-    way = "let" if is_blocked else "convert to a layout that lets"
-    return f"{way} each thread hold {wanted} neighbours along dimension {dim}{layout}"
+    return f"let each thread hold {wanted} neighbours along dimension {dim}{layout}"
 
 
 def of_its_layout(per_thread: int) -> str:
     """Return why no argument or hint helps an access in a layout that other values determine."""
-    neighbours = counted(per_thread, "neighbour")
-    return (
-        f"its layout gives each thread {neighbours}: {NO_FIX}, because its layout follows from "
-        "those of the operations around it"
-    )
+    held = counted(per_thread, "neighbour")
+    return f"a thread holds {held}: {NO_FIX}, because other operations decide the layout"
 
 
 def element_count(elements: int, threads: int) -> str:

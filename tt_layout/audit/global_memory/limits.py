@@ -521,11 +521,13 @@ def _of_layout(access: LimitedAccess) -> WidthLimit:
     """Return the limit of a layout that gives a thread too few neighbours."""
     threads = access.layout.get_in_dim_size("lane") * access.layout.get_in_dim_size("warp")
     elements = prod(size for _, size in access.layout.out_sizes)
-    if elements < threads * access.wanted:
+    is_small, dim = elements < threads * access.wanted, access.width.dim
+    if is_small and access.is_blocked:
         return _limit(access, "element count", advice.element_count(elements, threads))
-    dim = access.width.dim
-    encoding, is_blocked = _whole_layout(access, dim), access.is_blocked
-    text = advice.neighbours(dim, access.wanted, _behind(encoding), is_blocked=is_blocked)
+    encoding = _whole_layout(access, dim) if not is_small else None
+    text = advice.neighbours(dim, access.wanted, _behind(encoding))
+    if not access.is_blocked:
+        text = advice.of_its_layout(access.width.bounds.layout)
     return _limit(access, "layout", text)._replace(encoding=encoding)
 
 

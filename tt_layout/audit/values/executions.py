@@ -55,7 +55,7 @@ class Executions(NamedTuple):
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Names of the arguments whose values would make the number known.
+        """Names of the arguments whose values would make the number of each program known.
 
         Empty where no value would, as where data decides it.
 
@@ -64,11 +64,11 @@ class Executions(NamedTuple):
             >>> runs.missing, UNPLACED.missing
             (('n',), ())
         """
-        if self.unknown is None or self.unknown.reasons or self.programs:
+        if self.unknown is None or self.unknown.reasons:
             return ()
         if self.text.startswith((UNKNOWN, AT_MOST)):
             return ()
-        return tuple(sorted(self.unknown.names.difference(PROGRAM_COUNTS)))
+        return tuple(sorted(self.unknown.names.difference(PROGRAM_COUNTS, PROGRAM_IDS)))
 
     @property
     def times(self) -> str:
