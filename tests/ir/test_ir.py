@@ -418,6 +418,15 @@ def test_a_move_over_several_lines() -> None:
     assert len(operation.types) == 2
 
 
+@pytest.mark.parametrize("depth", [5, 9, 11, 12, 30])
+def test_types_of_moves_may_nest_deeply(depth: int) -> None:
+    slices = "#ttg.slice<{dim = 1, parent = " * depth + "#a" + "}>" * depth
+    text = f"%1 = ttg.convert_layout %0 : tensor<8x8xf16, {slices}> -> {B}"
+    for module in (one(f"{ALIASES}{text}"), one(f"{ALIASES}tt.func @k() {{\n  {text}\n}}")):
+        [operation] = module.operations
+        assert [ir_type.shape for ir_type in operation.types] == [(8, 8), (8, 8)]
+
+
 def test_what_is_outside_of_functions_is_read_up_to_the_next_move(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

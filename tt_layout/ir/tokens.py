@@ -16,9 +16,13 @@ from tt_layout.ir.data_movements import DATA_MOVEMENTS, DIALECTS
 from tt_layout.mlir.source import QUOTED
 
 _DIALECTS, _MOVES = "|".join(DIALECTS), "|".join(DATA_MOVEMENTS)
-DEPTH = 7  # of <...> in a type; what nests deeper is left to the parser
-MAX_BROKEN = 200  # characters of a type without an end that are looked at
-MAX_GROUPS = 200  # of <...> beside each other in a type, for the same reason
+DEPTH = 13
+"""Levels of ``<...>`` in another: tl.topk takes slices of slices, one for each time that it halves
+a tensor.  A type that nests deeper, or has more beside each other, is left to the parser."""
+
+MAX_GROUPS = 200
+MAX_BROKEN = 200
+"""Characters of a type without an end that are looked at."""
 
 _IN_NAME = r"[\w.$@%\#!^-]"
 """A character before a word that is only the end of a name."""

@@ -4,20 +4,10 @@ from __future__ import annotations
 
 import re
 
+from tt_layout.ir.tokens import rest_of_group
 from tt_layout.mlir.source import QUOTED
 
-_DEPTH = 13
-"""Levels of ``<...>`` in others: tl.topk takes slices of slices, one for each time that a tensor is
-halved.  What nests deeper is read as single marks."""
-
-
-def _balanced(depth: int) -> str:
-    """Return a pattern of ``<...>`` with others nested up to a depth."""
-    inner = rf"(?:{_balanced(depth - 1)}[^<>]*)*" if depth else ""
-    return rf"<[^<>]*{inner}>"
-
-
-BALANCED = _balanced(_DEPTH)
+BALANCED = f"<{rest_of_group()}"
 """The pattern of ``<...>`` with others nested in it."""
 
 _VALUE = r"%[\w$.-]+"
