@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import fields, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -134,6 +135,19 @@ def period(colours: Ints) -> int:
             return length
         length *= 2
     return rows
+
+
+def runs(cells: Ints) -> Iterator[tuple[int, int]]:
+    """Yield start and stop of each run of equal cells, or of equal rows of cells.
+
+    Example:
+        >>> list(runs(np.array([5, 5, 7])))
+        [(0, 2), (2, 3)]
+    """
+    is_new = cells[1:] != cells[:-1]
+    if is_new.ndim > 1:
+        is_new = is_new.any(axis=1)
+    return pairwise([0, *(np.flatnonzero(is_new) + 1).tolist(), len(cells)])
 
 
 def without_repeats(figure: Figure) -> Figure:

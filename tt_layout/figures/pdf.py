@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 import numpy as np
 
 from tt_layout.algebra.arrays import Ints
 from tt_layout.colour import EMPTY, INK, MARK, PAGE, RULE, rgb
-from tt_layout.figures.model import NOTHING, Figure
+from tt_layout.figures.model import NOTHING, Figure, runs
 from tt_layout.figures.page_layout import (
     MIN_LINES,
     FigureLayout,
@@ -143,8 +142,7 @@ def _grid(placed: PlacedGrid, image: str, fills: Sequence[str]) -> Iterator[str]
 
 def _runs(colours: Ints, y: int, placed: PlacedGrid, fills: Sequence[str]) -> Iterator[str]:
     """Yield a rectangle for each run of cells of one colour."""
-    edges = [0, *(np.flatnonzero(np.diff(colours)) + 1).tolist(), len(colours)]
-    for start, stop in pairwise(edges):
+    for start, stop in runs(colours):
         x, width = start * placed.width, (stop - start) * placed.width
         yield f"{_fill(int(colours[start]), fills)} {x} {y} {width} {placed.height} re f"
 

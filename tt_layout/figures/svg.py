@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from html import escape
-from itertools import pairwise
 
 import numpy as np
 
 from tt_layout.algebra.arrays import Ints
 from tt_layout.colour import EMPTY, INK, MARK, PAGE, RULE
-from tt_layout.figures.model import NOTHING, PLAIN, Figure
+from tt_layout.figures.model import NOTHING, PLAIN, Figure, period, runs
 from tt_layout.figures.page_layout import (
     LABEL,
     MIN_LINES,
@@ -114,23 +113,15 @@ def tile_of(colours: Ints) -> Ints:
         [[0, 1]]
     """
     for _ in range(2):
-        rows = colours.shape[0]
-        period = 1
-        while period < rows and (rows % period or not _repeats(colours, period)):
-            period *= 2
-        colours = colours[: min(period, rows)].T
+        colours = colours[: period(colours)].T
     return colours
-
-
-def _repeats(colours: Ints, period: int) -> bool:
-    return bool((colours.reshape(-1, period, colours.shape[1]) == colours[:period]).all())
 
 
 def _tile(tile: Ints, placed: PlacedGrid, name: str, fills: Sequence[str]) -> Iterator[str]:
     """Yield the rectangles of a tile; repeated bands of equal rows are references."""
     width, height = placed.width, placed.height
     seen: dict[tuple[bytes, int], str] = {}
-    bands = list(_bands(tile))
+    bands = list(runs(tile))
     keys = [(tile[start].tobytes(), stop - start) for start, stop in bands]
     for (start, stop), key in zip(bands, keys):
         y = start * height
@@ -145,19 +136,11 @@ def _tile(tile: Ints, placed: PlacedGrid, name: str, fills: Sequence[str]) -> It
             yield "".join(paths) + "\n"
 
 
-def _bands(tile: Ints) -> Iterator[tuple[int, int]]:
-    """Yield the bounds of runs of equal rows."""
-    changes = np.flatnonzero((tile[1:] != tile[:-1]).any(axis=1)) + 1
-    edges = [0, *changes.tolist(), len(tile)]
-    yield from pairwise(edges)
-
-
 def _band(row: Ints, y: int, size: tuple[int, int], fills: Sequence[str]) -> Iterator[str]:
     """Yield a path per colour, with a rectangle per run of cells."""
     width, height = size
-    edges = [0, *(np.flatnonzero(row[1:] != row[:-1]) + 1).tolist(), len(row)]
     paths: dict[int, list[str]] = {}
-    for start, stop in pairwise(edges):
+    for start, stop in runs(row):
         run = (stop - start) * width
         rectangle = f"M{start * width} {y}h{run}v{height}h-{run}z"
         paths.setdefault(int(row[start]), []).append(rectangle)
