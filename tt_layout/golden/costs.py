@@ -14,7 +14,7 @@ from tt_layout.analyses.conversion.conversion import classify, with_inputs
 from tt_layout.analyses.layouts.properties import LayoutInfo, SharedInfo
 from tt_layout.analyses.shared_memory.banks import registers_first
 from tt_layout.encodings import Encoding, SharedEncoding
-from tt_layout.errors import LayoutError
+from tt_layout.errors import LayoutError, pointing_at
 from tt_layout.golden.case import Case
 from tt_layout.golden.facts import ATTRIBUTE, RELEASE, CaseOutput
 from tt_layout.golden.inputs import (
@@ -22,7 +22,6 @@ from tt_layout.golden.inputs import (
     layout_key,
     moved_on_line,
     other_encoding,
-    pointing_at,
     release,
     target_name,
     tensor_type,
@@ -146,7 +145,7 @@ def conflicts_of(case: Case) -> ConflictsReport:
         registers_first(*layouts)
     except LayoutError as error:  # the key decides, whatever layout the error is about
         raise LayoutError(error.message, case.span("with")) from None
-    with pointing_at(case, "target"):
+    with pointing_at(case.span("target")):
         target = find_target(target_name(case) or DEFAULT_TARGET)
         return conflicts_report(*layouts, tensor_type(case), target)
 
@@ -155,9 +154,9 @@ def conversion_of(case: Case) -> ConversionReport:
     """Return the conversion of a case between layouts in registers."""
     src, dst = encoding(case), other_encoding(case, "to")
     before, after = _in_registers(case, layout_key(case), src), _in_registers(case, "to", dst)
-    with pointing_at(case, "to"):
+    with pointing_at(case.span("to")):
         classify(before, after)
-    with pointing_at(case, "target"):
+    with pointing_at(case.span("target")):
         report = conversion_report(src, dst, tensor_type(case), target_name(case))
     assert isinstance(report, ConversionReport)
     return report
@@ -165,7 +164,7 @@ def conversion_of(case: Case) -> ConversionReport:
 
 def _in_registers(case: Case, key: str, layout: Encoding) -> LinearLayout:
     """Place a layout over the case's type; raise an error at its key if it is not in registers."""
-    with pointing_at(case, key):
+    with pointing_at(case.span(key)):
         return with_inputs(place(layout, tensor_type(case)).layout)
 
 
@@ -185,7 +184,7 @@ def findings_of(case: Case) -> FindingsReport:
     from tt_layout.dumps.audits import Auditor
     from tt_layout.dumps.dump import Dump, Reading
 
-    with pointing_at(case, "values"):
+    with pointing_at(case.span("values")):
         texts = [text.strip() for text in (case.text("values") or "").split(",") if text.strip()]
         values = parse_values(texts, {}) if texts else None
     path, number = split_module(str(case.folder / (case.text("file") or "")))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import lru_cache
 
 from tt_layout.encodings import Encoding
@@ -11,7 +9,7 @@ from tt_layout.encodings.alias_table import AliasTable
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.encodings.registry import begins_as_attribute
 from tt_layout.enums import MemorySpace
-from tt_layout.errors import LayoutError
+from tt_layout.errors import LayoutError, pointing_at
 from tt_layout.files import stamp_of
 from tt_layout.golden.case import Case
 from tt_layout.ir.file_aliases import FileAliases, split_module
@@ -28,15 +26,6 @@ MAX_DIGITS = 9  # of the number of a line
 
 SPACES = {"with": MemorySpace.SHARED}
 """Key of a case -> the memory space of its layout, where that is not open."""
-
-
-@contextmanager
-def pointing_at(case: Case, key: str) -> Iterator[None]:
-    """Add the span of a key to errors without a location."""
-    try:
-        yield
-    except LayoutError as error:
-        raise error.at(case.span(key)) from None
 
 
 def layout_key(case: Case) -> str:
@@ -108,7 +97,7 @@ def _aliases(path: str, stamp: tuple[int, ...]) -> FileAliases:
 def release(case: Case) -> Release | None:
     """Return the release of a case, if it names one."""
     text = case.text("triton")
-    with pointing_at(case, "triton"):
+    with pointing_at(case.span("triton")):
         return Release.parse(text) if text is not None else None
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tt_layout.errors import TooLargeError
+from tt_layout.errors import TooLargeError, pointing_at
 from tt_layout.golden.case import Case
 from tt_layout.golden.facts import ATTRIBUTE, RELEASE, TYPE, CaseOutput
-from tt_layout.golden.inputs import encoding, pointing_at, tensor_type
+from tt_layout.golden.inputs import encoding, tensor_type
 from tt_layout.placement import place
 from tt_layout.views.kinds import find_kind
 from tt_layout.views.printed import print_view
@@ -25,7 +25,7 @@ def printed(case: Case, view: str) -> CaseOutput:
     name = alias.removeprefix("#") if alias is not None else None
     fields: dict[str, Any] = {}
     for key, written in case.texts(*kind.selects).items():
-        with pointing_at(case, key):
+        with pointing_at(case.span(key)):
             fields |= parse_selected(key, written, name=key)
     text = print_view(ViewRequest(placed, kind, Selection(**fields)), alias=name)
     text = text._replace(ending=b"" if alias is None else b"\n")

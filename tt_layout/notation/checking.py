@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import product
 
 from tt_layout.algebra.linear_layout import LinearLayout
-from tt_layout.encodings import Encoding, SharedEncoding
+from tt_layout.encodings import Encoding
 from tt_layout.encodings.base import Shape
 from tt_layout.errors import LayoutError
 from tt_layout.notation.refusal import Reason, refused
@@ -31,8 +31,8 @@ def check_same(before: Encoding, after: Encoding, tensor: TensorSpec) -> tuple[S
     )
     for shape in shapes:
         check_same_over(before, after, shape, tensor.element_bits)
-    if padding_of(before) != padding_of(after):
-        message = f"padding {padding_of(before)} would be {padding_of(after)}"
+    if before.padding != after.padding:
+        message = f"padding {before.padding} would be {after.padding}"
         raise refused(Reason.OTHER_MEANING, message)
     return shapes
 
@@ -65,11 +65,6 @@ def differing(wanted: LinearLayout, layout: LinearLayout) -> str | None:
 
 def _shown(layout: LinearLayout, name: str) -> str:
     return str([list(vector) for vector in layout.vectors(name)])
-
-
-def padding_of(encoding: Encoding) -> tuple[tuple[int, int], ...]:
-    """Return the pairs of interval and padding of a shared layout; none of any other."""
-    return encoding.padding if isinstance(encoding, SharedEncoding) else ()
 
 
 def natural_shapes(encoding: Encoding, element_bits: int | None = None) -> tuple[Shape, ...]:

@@ -19,7 +19,7 @@ from tt_layout.encodings.linear import GenericLinear, Linear
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.encodings.shared_linear import SharedLinear
 from tt_layout.errors import LayoutError
-from tt_layout.notation.checking import check_same, known_shape, padding_of
+from tt_layout.notation.checking import check_same, known_shape
 from tt_layout.notation.refusal import Reason, refused
 from tt_layout.notation.result import TensorSpec, Translation
 from tt_layout.placement import DEFAULT_ALIGNMENT
@@ -115,7 +115,7 @@ def over_shape(
         RefusedError: there is no shape, or the layout is padded.
     """
     shape = known_shape(encoding, tensor, "the bases depend on the shape")
-    if padding := padding_of(encoding):
+    if padding := encoding.padding:
         raise refused(Reason.PADDING, f"{format_padding(padding)}{remark}")
     return shape, encoding.to_linear_layout(shape, element_bits=tensor.element_bits)
 

@@ -418,11 +418,10 @@ class _Locations:
         """Return the holders as views format them, in hardware order."""
         if place is None:
             return None
-        order = [(name, bit) for name, vectors in layout.in_bases for bit in range(len(vectors))]
-        ranks = {p: rank for rank, p in enumerate(order)}
+        ranks = {position: rank for rank, position in enumerate(_vectors(layout))}
         kernel = [_renumber(vector, self.positions, ranks) for vector in inverse.kernel]
-        holders = _smallest(_renumber(place, self.positions, ranks), kernel, MAX_HOLDERS)
-        labels = [_place_label(holder, order, layout) for holder in holders]
+        holders = smallest_members(_renumber(place, self.positions, ranks), kernel, MAX_HOLDERS)
+        labels = [place_label(location_at(layout, holder), layout) for holder in holders]
         return "|".join(labels) + ("|.." if len(holders) < 1 << len(kernel) else "")
 
 
@@ -430,11 +429,11 @@ def _renumber(mask: int, positions: Sequence[Position], ranks: dict[Position, in
     return sum(1 << ranks[p] for number, p in enumerate(positions) if mask >> number & 1)
 
 
-def _smallest(value: int, vectors: Sequence[int], count: int) -> list[int]:
+def smallest_members(value: int, vectors: Sequence[int], count: int) -> list[int]:
     """Return the smallest members of the coset ``value`` + span(vectors), in order.
 
     Example:
-        >>> _smallest(0b101, [0b100, 0b110], 8)
+        >>> smallest_members(0b101, [0b100, 0b110], 8)
         [1, 3, 5, 7]
     """
     reduced: list[int] = []
@@ -459,11 +458,19 @@ def _cleared(value: int, vectors: Sequence[int]) -> int:
     return value
 
 
-def _place_label(place: int, order: Sequence[Position], layout: LinearLayout) -> str:
-    point = dict.fromkeys(layout.get_in_dim_names(), 0)
-    for rank, (dim, bit) in enumerate(order):
-        point[dim] |= (place >> rank & 1) << bit
-    return place_label(point, layout)
+def location_at(layout: LinearLayout, mask: int) -> dict[str, int]:
+    """Split a mask over all bits of the inputs into the coordinates of a location.
+
+    Example:
+        >>> layout = LinearLayout.from_bases([("lane", [[1], [2]]), ("warp", [[4]])], ["dim0"])
+        >>> location_at(layout, 0b110)
+        {'lane': 2, 'warp': 1}
+    """
+    place = {}
+    for name, vectors in layout.in_bases:
+        place[name] = mask & (1 << len(vectors)) - 1
+        mask >>= len(vectors)
+    return place
 
 
 def place_label(point: dict[str, int], layout: LinearLayout) -> str:

@@ -12,7 +12,11 @@ from collections.abc import Mapping, Sequence
 from tt_layout.algebra.linear_layout import Basis, LinearLayout
 from tt_layout.algebra.padding import Padding, check_padding, padded
 from tt_layout.algebra.span import F2Span
-from tt_layout.analyses.layouts.layout_difference import place_label
+from tt_layout.analyses.layouts.layout_difference import (
+    location_at,
+    place_label,
+    smallest_members,
+)
 from tt_layout.arguments import checks_arguments
 from tt_layout.errors import LayoutError
 from tt_layout.records import dataclass
@@ -185,28 +189,9 @@ def holders(
         for k, column in enumerate(columns)
         if not span.pivots >> k & 1
     ]
-    masks = _smallest(first, kernel, limit)
-    locations = tuple(locate(layout, _coordinates(layout, m), padding=padding) for m in masks)
+    masks = smallest_members(first, kernel, limit)
+    locations = tuple(locate(layout, location_at(layout, m), padding=padding) for m in masks)
     return ElementLocations(element=tuple(element), count=1 << len(kernel), locations=locations)
-
-
-def _coordinates(layout: LinearLayout, mask: int) -> dict[str, int]:
-    """Split a mask over all inputs into the coordinates of a location."""
-    place = {}
-    for name, vectors in layout.in_bases:
-        place[name] = mask & (1 << len(vectors)) - 1
-        mask >>= len(vectors)
-    return place
-
-
-def _smallest(value: int, vectors: Sequence[int], count: int) -> list[int]:
-    """Return the smallest members of a coset, in order; no two vectors share their top bit."""
-    members = [value]
-    for vector in sorted(vectors):
-        if len(members) >= count:
-            break
-        members += [member ^ vector for member in members]
-    return members[:count]
 
 
 def _point(vector: Sequence[int]) -> str:

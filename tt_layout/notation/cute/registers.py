@@ -120,7 +120,7 @@ def thread_value(cute: Cute, tile: Shape, *, is_row_major: bool = False) -> Tile
     if len(cute.parts) not in (2, 3):
         message = "a thread-value layout has two modes, (thread, value), or three with the CTA"
         raise LayoutError(f"{message}; got {len(cute.parts)}")
-    check_linear([stride for part in Cute(cute.parts).bit_values() for stride in part])
+    check_linear(Cute(cute.parts).bit_values())
     parts = [
         [_point(index, tile, is_row_major) for index in indices] for indices in cute.bit_values()
     ]
@@ -171,7 +171,7 @@ def _size(part: Sequence[Mode]) -> int:
 
 def _numbered(cute: Cute, name: str, scaled: Callable[[int, int], int]) -> Bases:
     """Return the coordinates at each bit of the numbers that a layout gives them."""
-    check_linear([stride for values in cute.bit_values() for stride in values])
+    check_linear(cute.bit_values())
     bases = [
         (f"dim{d}", [(value,) for value in values]) for d, values in enumerate(cute.bit_values())
     ]

@@ -17,7 +17,8 @@ Source:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, TypeGuard
 
 from tt_layout.algebra.linear_layout import is_power_of_two, log2
@@ -135,30 +136,30 @@ class Cute(NamedTuple):
         return self.swizzle(total) if self.swizzle else total
 
 
-def overlapping(strides: Sequence[int]) -> int | None:
+def overlapping(groups: Iterable[Sequence[int]]) -> int | None:
     """Return a bit that two of these numbers share, as a number; None without one.
 
     Example:
-        >>> overlapping([1, 6, 4]), overlapping([1, 2, 4])
+        >>> overlapping([[1, 6], [4]]), overlapping([[1, 2, 4]])
         (4, None)
     """
     seen = 0
-    for stride in strides:
+    for stride in chain.from_iterable(groups):
         if seen & stride:
             return seen & stride
         seen |= stride
     return None
 
 
-def check_linear(strides: Sequence[int]) -> None:
+def check_linear(groups: Iterable[Sequence[int]]) -> None:
     """Raise an error unless the sum of any of these numbers is their xor.
 
     Example:
-        >>> check_linear([1, 2, 7])
+        >>> check_linear([[1, 2], [7]])
         Traceback (most recent call last):
         tt_layout.errors.LayoutError: not linear over F2: two bits add to index 3, so sums carry
     """
-    if (shared := overlapping(strides)) is not None:
+    if (shared := overlapping(groups)) is not None:
         message = f"two bits add to index {shared}, so sums carry"
         raise LayoutError(f"not linear over F2: {message}")
 

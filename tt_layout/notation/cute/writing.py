@@ -18,14 +18,14 @@ Source:      CUTLASS, include/cute/layout.hpp, swizzle.hpp; media/docs/cpp/cute/
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from tt_layout.algebra.linear_layout import LinearLayout, log2
 from tt_layout.algebra.padding import Padding, padded
 from tt_layout.encodings import Encoding, SharedEncoding, TensorMemoryBase
 from tt_layout.encodings.partitioned_shared import PartitionedShared
 from tt_layout.errors import LayoutError
-from tt_layout.notation.checking import known_shape, padding_of
+from tt_layout.notation.checking import known_shape
 from tt_layout.notation.cute.text import Cute, Mode, Swizzle, overlapping, read_cute
 from tt_layout.notation.refusal import Reason, refused
 from tt_layout.notation.result import TensorSpec, Translation
@@ -48,7 +48,7 @@ def to_cute(encoding: Encoding, tensor: TensorSpec) -> Translation:
         raise refused(Reason.NO_FORM, f"CuTe notation is not implemented for #{encoding.name}")
     layout = encoding.to_linear_layout(shape, element_bits=tensor.element_bits)
     if isinstance(encoding, SharedEncoding):
-        wanted = offset_strides(layout, padding_of(encoding))
+        wanted = offset_strides(layout, encoding.padding)
         cute = _shared(wanted, bool(encoding.padding))
     else:
         modes = [
@@ -58,7 +58,7 @@ def to_cute(encoding: Encoding, tensor: TensorSpec) -> Translation:
         ]
         wanted = [flat_strides(layout, names) for names in modes]
         cute = Cute(tuple(map(modes_of, wanted)))
-        _check_disjoint([stride for group in wanted for stride in group])
+        check_disjoint(wanted)
     text = str(cute)
     if read_cute(text).bit_values() != [list(group) for group in wanted]:
         raise LayoutError(f"the CuTe layout {text} was read back as another one")  # never
@@ -87,9 +87,13 @@ def flat_strides(layout: LinearLayout, names: Sequence[str]) -> Strides:
     return tuple(layout.flatten(vector) for name in names for vector in layout.vectors(name))
 
 
-def _check_disjoint(strides: Sequence[int]) -> None:
-    """Raise an error unless the sum of any of these numbers is their xor."""
-    if (shared := overlapping(strides)) is not None:
+def check_disjoint(groups: Iterable[Sequence[int]]) -> None:
+    """Raise an error unless the sum of any of these numbers is their xor.
+
+    Raises:
+        RefusedError: two of them share a bit.
+    """
+    if (shared := overlapping(groups)) is not None:
         message = f"no strides express it: two bits share index {shared}, where xor is not a sum"
         raise refused(Reason.NO_FORM, message)
 
@@ -114,17 +118,17 @@ def offset_strides(layout: LinearLayout, padding: Padding) -> list[Strides]:
     strides = [tuple(v[0] for v in vectors) for _, vectors in inverse.in_bases]
     if not padding:
         return strides
-    _check_disjoint([stride for group in strides for stride in group])
+    check_disjoint(strides)
     return [tuple(padded(stride, padding) for stride in group) for group in strides]
 
 
 def _shared(strides: list[Strides], is_padded: bool) -> Cute:
     """Return the layout with these offsets, after a swizzle if one is needed."""
-    if is_padded or overlapping([stride for group in strides for stride in group]) is None:
+    if is_padded or overlapping(strides) is None:
         return Cute(tuple(map(modes_of, strides)))
     for swizzle in _swizzles(sum(map(len, strides))):
         base = [tuple(swizzle(stride) for stride in group) for group in strides]
-        if overlapping([stride for group in base for stride in group]) is None:
+        if overlapping(base) is None:
             return Cute(tuple(map(modes_of, base)), swizzle)
     raise refused(Reason.NO_FORM, "neither strides nor one Swizzle<B,M,S> over strides express it")
 

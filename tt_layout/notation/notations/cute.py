@@ -174,7 +174,7 @@ def _padding_of(strides: Sequence[int]) -> Padding:
     for bit, stride in enumerate(sorted(strides)):
         gap = stride - padded(1 << bit, tuple(pairs))
         if gap < 0:
-            check_linear(strides)
+            check_linear([strides])
             raise LayoutError(f"two elements have one offset: strides {sorted(strides)} overlap")
         if gap:
             pairs.append((1 << bit, gap))

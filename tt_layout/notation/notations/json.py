@@ -10,7 +10,7 @@ from tt_layout.arguments import integer, integers
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.errors import LayoutError
-from tt_layout.notation.checking import known_shape, padding_of
+from tt_layout.notation.checking import known_shape
 from tt_layout.notation.context import Context
 from tt_layout.notation.notation import Notation
 from tt_layout.notation.result import TensorSpec, Translation
@@ -63,7 +63,7 @@ def _data(encoding: Encoding, tensor: TensorSpec) -> dict[str, Any]:
         "element_bits": tensor.element_bits,
         "bases": dict(layout.bases),
         "out_dims": dict(layout.out_dims),
-        "padding": [list(pair) for pair in padding_of(encoding)],
+        "padding": [list(pair) for pair in encoding.padding],
     }
 
 

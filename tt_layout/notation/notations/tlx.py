@@ -26,8 +26,14 @@ from tt_layout.errors import LayoutError
 from tt_layout.notation.checking import check_same, known_shape
 from tt_layout.notation.context import Context
 from tt_layout.notation.cute.registers import registers_of, thread_value
-from tt_layout.notation.cute.text import cute_of, overlapping
-from tt_layout.notation.cute.writing import USUAL_LANES, flat_strides, lanes_note, modes_of
+from tt_layout.notation.cute.text import cute_of
+from tt_layout.notation.cute.writing import (
+    USUAL_LANES,
+    check_disjoint,
+    flat_strides,
+    lanes_note,
+    modes_of,
+)
 from tt_layout.notation.gluon.calls import GluonCall, encoding_of_call
 from tt_layout.notation.gluon.signatures import own_name
 from tt_layout.notation.gluon.text import read_call
@@ -191,10 +197,7 @@ def _layout_call(layout: LinearLayout) -> str:
         raise refused(Reason.NO_FORM, "tlx.layout does not distinguish CTAs from warps")
     by_rows = layout.transpose_outs(layout.get_out_dim_names()[::-1])
     flat = [flat_strides(by_rows, names) for names in (("lane", "warp"), ("register",))]
-    shared = overlapping([stride for strides_of_mode in flat for stride in strides_of_mode])
-    if shared is not None:
-        message = f"two bits share index {shared}, where xor is not a sum"
-        raise refused(Reason.NO_FORM, f"no strides express it: {message}")
+    check_disjoint(flat)
     groups = [modes_of(strides_of_mode) for strides_of_mode in flat]
     sizes, strides = (tuple(tuple(mode[at] for mode in group) for group in groups) for at in (0, 1))
     return f"tlx.layout(shape={sizes}, stride={strides})"
