@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from tt_layout.algebra.linear_layout import LinearLayout
 from tt_layout.algebra.tiles import (
@@ -44,20 +44,18 @@ _IMPLIED_OP_IDX = Key("opIdx", INTEGER, field="op_idx", silent_default=0)
 _PARENT = Key("parent", LAYOUT, field="parent")
 
 
-def _is_ampere(values: Values) -> bool:
-    parent = values["parent"]
-    return isinstance(parent, NvidiaMma) and parent.version_major == 2
+def _unless_over(version: int) -> Callable[[Values], bool]:
+    """Return a test for operands of other parents than a major version of mma."""
+
+    def is_over_other(values: Values) -> bool:
+        parent = values["parent"]
+        return not (isinstance(parent, NvidiaMma) and parent.version_major == version)
+
+    return is_over_other
 
 
-def _is_volta(values: Values) -> bool:
-    parent = values["parent"]
-    return isinstance(parent, NvidiaMma) and parent.version_major == 1
-
-
-_IS_V1_ROW = Key("isMMAv1Row", BOOLEAN, default=None, omitted=lambda values: not _is_volta(values))
-_PRINTED_FOR_AMPERE = Key(
-    "kWidth", INTEGER, field="k_width", default=None, omitted=lambda values: not _is_ampere(values)
-)
+_IS_V1_ROW = Key("isMMAv1Row", BOOLEAN, default=None, omitted=_unless_over(1))
+_PRINTED_FOR_AMPERE = Key("kWidth", INTEGER, field="k_width", default=None, omitted=_unless_over(2))
 _K_WIDTH = optional("kWidth", INTEGER, 0, "k_width")
 
 

@@ -108,18 +108,13 @@ class PartitionedShared(SharedEncoding):
                 f"but has only {extent} elements"
             )
             raise LayoutError(message)
-        inner = self.partition_layout
-        if isinstance(inner, PaddedShared) and inner.own_shape is not None:
-            self._check_own_shape(inner.own_shape, self._piece(sizes))
-        else:
-            inner.checked_shape(self._piece(sizes))
+        inner, piece = self.partition_layout, self._piece(sizes)
+        if not isinstance(inner, PaddedShared) or inner.own_shape is None:
+            inner.checked_shape(piece)
+        elif any(spanned < needed for spanned, needed in zip(inner.own_shape, piece)):
+            message = f"a piece is {list(piece)}, but the layout of a piece is for"
+            raise LayoutError(f"{message} {list(inner.own_shape)}")
         return sizes
-
-    def _check_own_shape(self, spanned: Shape, piece: Shape) -> None:
-        """Raise an error if a layout for one shape does not cover a piece."""
-        if any(extent < needed for extent, needed in zip(spanned, piece)):
-            message = f"a piece is {list(piece)}, but the layout of a piece is for {list(spanned)}"
-            raise LayoutError(message)
 
     def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:
         """Return a piece's layout; pieces alternate between buffers, then extend them.

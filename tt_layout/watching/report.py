@@ -19,7 +19,6 @@ from tt_layout.audit.values.given import GivenValues
 from tt_layout.dumps.audits import PassedOver, audit_with
 from tt_layout.errors import LayoutError
 from tt_layout.ir.file_aliases import whole_modules
-from tt_layout.ir.module import Module
 from tt_layout.kernels.device import device_product
 from tt_layout.kernels.seen import SeenKernel
 from tt_layout.mlir.source import Source
@@ -124,18 +123,14 @@ def _kernels(kernel: SeenKernel, shared: SharedWork) -> tuple[Sequence[Kernel], 
     compiled = kernel.compiled
     if compiled.text is None:
         raise LayoutError("Triton's cache keeps only its binary")
-    module = _first(whole_modules(Source(compiled.text, f"{compiled.name}.ttgir")))
+    module = next(iter(whole_modules(Source(compiled.text, f"{compiled.name}.ttgir"))), None)
+    if module is None:
+        raise LayoutError("found no MLIR in it")
     metadata = compiled.known._replace(name=compiled.name)
     given = GivenValues(product=device_product(metadata.device))
     audit, reason = audit_with(module, shared, kernel.launch, given, known=metadata)
     place = compiled.place or f"{compiled.name}.ttgir"
     return kernels_of(audit, file=place), reason
-
-
-def _first(modules: Iterable[Module]) -> Module:
-    for module in modules:
-        return module
-    raise LayoutError("found no MLIR in it")
 
 
 def _worst(kernels: Sequence[Kernel], seen: SeenKernel) -> Kernel:

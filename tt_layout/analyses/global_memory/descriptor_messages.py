@@ -339,15 +339,12 @@ def _check_layout(shared: Encoding, *, may_be_partitioned: bool) -> None:
         shared = shared.partition_layout
     if isinstance(shared, SwizzledShared):
         if shared.max_phase != 1:
-            raise LayoutError(f"the tensor data mover does not swizzle: {_phases(shared)}")
+            message = f"the tensor data mover does not swizzle: {shared.key('max_phase')} must be 1"
+            raise LayoutError(f"{message}, got {shared.max_phase}")
         return
     if not isinstance(shared, PaddedShared):
         message = "the tensor data mover copies to rows, perhaps padded, not to"
         raise LayoutError(f"{message} #{shared.name}")
-
-
-def _phases(shared: SwizzledShared) -> str:
-    return f"{shared.key('max_phase')} must be 1, got {shared.max_phase}"
 
 
 def _check_load_padding(padding: Sequence[tuple[int, int]], element_bits: int) -> None:

@@ -192,7 +192,9 @@ def _report(
     first_moves: tuple[ElementMove, ...],
 ) -> LayoutDifference:
     dims = list(dict.fromkeys([*before.get_in_dim_names(), *after.get_in_dim_names()]))
-    masks = before.get_free_variable_masks(), after.get_free_variable_masks()
+    free = before.get_free_variable_masks(), after.get_free_variable_masks()
+    # the locations of each input that share an element
+    sharing = [{dim: 1 << masks.get(dim, 0).bit_count() for dim in dims} for masks in free]
     return LayoutDifference(
         changes=changes,
         moved=moved,
@@ -202,14 +204,8 @@ def _report(
             d for d in ORDERED if changes and _differs_only_in_order(before, after, d)
         ),
         sizes=tuple((d, before.get_in_dim_size(d), after.get_in_dim_size(d)) for d in dims),
-        replication=tuple((d, *_replication(masks, d)) for d in dims),
+        replication=tuple((d, sharing[0][d], sharing[1][d]) for d in dims),
     )
-
-
-def _replication(masks: Sequence[dict[str, int]], dim: str) -> tuple[int, int]:
-    """Count the locations of ``dim`` that share an element, before and after."""
-    before, after = (1 << mask.get(dim, 0).bit_count() for mask in masks)
-    return before, after
 
 
 def _shape(layout: LinearLayout) -> str:

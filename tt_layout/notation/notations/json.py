@@ -115,16 +115,13 @@ def read_json(text: str) -> Read:
     except RecursionError:
         raise LayoutError("this is not the JSON of a layout: its brackets nest too deep") from None
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise LayoutError(f"this is not the JSON of a layout: {_reason(error)}") from None
+        reason = f"it has no {error}" if isinstance(error, KeyError) else error
+        raise LayoutError(f"this is not the JSON of a layout: {reason}") from None
     for key in ("memory", "bases", "out_dims", "padding"):
         if list_of(data.get(key)) != list_of(expected[key]):
             message = f"{key} of the JSON is not that of its attribute over {data['shape']}"
             raise LayoutError(f"{message}: {data.get(key)} should be {expected[key]}")
     return Read(encoding, tensor)
-
-
-def _reason(error: Exception) -> str:
-    return f"it has no {error}" if isinstance(error, KeyError) else str(error)
 
 
 def list_of(value: Any) -> Any:
