@@ -21,7 +21,7 @@ from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir.data_movements import LOCAL_ACCESSES, MovementKind
 from tt_layout.ir.file_aliases import FileAliases, split_module, whole_modules
 from tt_layout.ir.movement_lines import movement_on_line
-from tt_layout.mlir.source import Source, read_source
+from tt_layout.mlir.source import read_source
 from tt_layout.safe_text import safe, shortened
 from tt_layout.tuples import NamedTuple
 from tt_layout.wording import plural
@@ -390,11 +390,19 @@ def of_dump(incomplete: str) -> list[CompletionItem]:
     """
     name, _, begun = incomplete.rpartition(":")
     try:
-        source = read_source(split_module(name).path)
+        path, number = split_module(name)
+        source = read_source(path)
+        table = FileAliases(source).choose((), number).table
         completions = [
-            *_aliases(source, name),
-            *(_lines(source, name) if begun.isdecimal() else ()),
+            (alias, str(table.definitions.text(alias) or ""))
+            for alias in table.layout_names(MAX_ALIASES)
         ]
+        if begun.isdecimal():
+            completions += [
+                (str(operation.line), operation.name)
+                for module in whole_modules(source, None, number, is_partial=True)
+                for operation in module.operations
+            ]
     except (LayoutError, OSError):
         return []
     wanted = begun.removeprefix("#")
@@ -403,17 +411,3 @@ def of_dump(incomplete: str) -> list[CompletionItem]:
         for what, text in completions
         if what.startswith(wanted)
     ]
-
-
-def _aliases(source: Source, name: str) -> Iterator[tuple[str, str]]:
-    """Yield the layout aliases of a file, and their texts."""
-    table = FileAliases(source).choose((), split_module(name).module).table
-    for alias in table.layout_names(MAX_ALIASES):
-        yield alias, str(table.definitions.text(alias) or "")
-
-
-def _lines(source: Source, name: str) -> Iterator[tuple[str, str]]:
-    """Yield the lines of data movements, and their descriptions."""
-    for module in whole_modules(source, None, split_module(name).module, is_partial=True):
-        for operation in module.operations:
-            yield str(operation.line), operation.name

@@ -17,8 +17,8 @@ from tt_layout.audit.finding_groups import similar_findings
 from tt_layout.audit.findings import Finding
 from tt_layout.audit.fits import kernel_fits
 from tt_layout.audit.global_memory.first_request import first_request
-from tt_layout.audit.kernel import Kernel, kernel_names, kernels_of
-from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
+from tt_layout.audit.kernel import kernel_names, kernels_of
+from tt_layout.audit.modules.audited_module import SharedWork
 from tt_layout.audit.passes import pass_history
 from tt_layout.audit.registers import live_by_line
 from tt_layout.audit.suggestions.adviser import Adviser
@@ -33,7 +33,7 @@ from tt_layout.figures.mma import DrawnProduct
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
 from tt_layout.ir.file_aliases import LAST, whole_modules
 from tt_layout.ir.module import Module
-from tt_layout.ir.operations import Operation, layout_of
+from tt_layout.ir.operations import layout_of
 from tt_layout.ir.passes import PassRun, pass_runs
 from tt_layout.ir.reader import check_lines
 from tt_layout.ir.types import IRType
@@ -88,19 +88,21 @@ def module_data(audit: Audit, number: int, number_of: NumberOf) -> dict[str, Any
     explainer = Explainer(adviser)
     ranks = [(entry.errors, entry.weight * (entry.programs or 1)) for entry in kernels_of(audit)]
     errors, weight = max(ranks, default=(0, 0.0))
+    aliases = [module.aliases[name].line for name in module.aliases.attributes()]
+    summary = list(audit.notes_above)
+    for kernel in kernels_of(adviser):
+        verdict, *counts = head_texts(kernel)
+        summary += f"{kernel.heading}: {verdict}", "; ".join(counts)
     return {
         "number": number,
         "kernels": kernel_texts(audit),
         "rank": [int(errors > 0), round(weight)],
-        "first": min([module.line, *_lines_of_aliases(module)]),
+        "first": min([module.line, *map(module.line_in_source, aliases)]),
         "line": module.line,
         "pass": module.pass_name,
         "stage": module.stage,
         "target": module.target,
-        "summary": [
-            *audit.notes_above,
-            *(text for summary in kernels_of(adviser) for text in _head(summary)),
-        ],
+        "summary": summary,
         "times": list(times_data(kernels_of(adviser))),
         "fits": list(map(fit_text, kernel_fits(audit.audited, audit.known))),
         "findings": list(_findings(adviser)),
@@ -108,13 +110,7 @@ def module_data(audit: Audit, number: int, number_of: NumberOf) -> dict[str, Any
             {"lines": [note.finding.line], "message": note_message(adviser, note)}
             for note in audit.notes
         ],
-        "movements": [
-            {
-                **_movement(row, audit, number_of),
-                "explained": _explained(row, explainer, audit.audited),
-            }
-            for row in audit.movements
-        ],
+        "movements": [_movement(row, audit, number_of, explainer) for row in audit.movements],
         "multiplications": list(_multiplications(audit)),
         "registers": _registers(audit),
         "pressure": "; ".join(entry.text for entry in audit.registers),
@@ -124,12 +120,6 @@ def module_data(audit: Audit, number: int, number_of: NumberOf) -> dict[str, Any
 def kernel_texts(audit: Audit) -> list[str]:
     """Return the names of a module's kernels."""
     return [f"@{name}" for name in kernel_names(audit) if name is not None]
-
-
-def _head(summary: Kernel) -> tuple[str, str]:
-    """Return the verdict on a kernel, and its counts."""
-    verdict, *rest = head_texts(summary)
-    return f"{summary.heading}: {verdict}", "; ".join(rest)
 
 
 def _registers(audit: Audit) -> list[tuple[int, int]]:
@@ -153,13 +143,6 @@ def _multiplications(audit: Audit) -> Iterator[dict[str, Any]]:
                 entry.scales,
             )
             yield {"line": entry.line, **multiplication_data(product)}
-
-
-def _lines_of_aliases(module: Module) -> Iterator[int]:
-    """Yield the definitions of a module's layouts that are before it."""
-    aliases = (module.aliases[name] for name in module.aliases.attributes())
-    lines = (module.line_in_source(alias.line) for alias in aliases)
-    return (line for line in lines if line < module.line)
 
 
 def _findings(adviser: Adviser) -> Iterator[dict[str, Any]]:
@@ -227,11 +210,18 @@ def _pieces(first: int, lines: Sequence[str], numbers: Iterable[int]) -> list[tu
     return [(number, text.removesuffix("\n")) for number, text in pieces]
 
 
-def _movement(row: MovementRow, audit: Audit, number_of: NumberOf) -> dict[str, Any]:
+def _movement(
+    row: MovementRow, audit: Audit, number_of: NumberOf, explainer: Explainer
+) -> dict[str, Any]:
     operation, cost, executions = row.operation, row.cost, row.executions
     moved, location = operation.moved or operation.target, operation.location
     is_allocation = operation.group is MovementKind.ALLOCATION
     source = None if is_allocation else operation.source
+    details = cost.details.data(operation.line) if cost is not None else {}
+    request = None  # the first of a global access, if it depends only on arguments
+    if operation.group in GLOBAL_KINDS:
+        request = first_request(operation, audit.audited, supposes=True)
+    full = audit.audited.in_full(operation)
     return {
         "line": operation.line,
         "name": operation.name,
@@ -247,32 +237,14 @@ def _movement(row: MovementRow, audit: Audit, number_of: NumberOf) -> dict[str, 
         "cost": cost.text if cost is not None else None,
         "weight": cost.cycles if cost is not None else 0,
         "cycles": round(row.cycles or 0),
-        "facts": _facts(cost.details.data(row.operation.line)) if cost is not None else {},
+        "facts": {
+            name: value
+            for name, value in details.items()
+            if isinstance(value, (int, str)) and not isinstance(value, bool)
+        },
         "location": location._asdict() if location is not None else None,
-        "request": _request(operation, audit),
-    }
-
-
-def _explained(row: MovementRow, explainer: Explainer, audited: AuditedModule) -> Sequence[str]:
-    """Return the lines that explain an operation; none for one outside functions."""
-    full = audited.in_full(row.operation)
-    return explainer.explanation(full) if full is not None else ()
-
-
-def _request(operation: Operation, audit: Audit) -> dict[str, Any] | None:
-    """Return the first request of a global access, if it depends only on arguments."""
-    if operation.group not in GLOBAL_KINDS:
-        return None
-    request = first_request(operation, audit.audited, supposes=True)
-    return request._asdict() if request is not None else None
-
-
-def _facts(details: dict[str, Any]) -> dict[str, int | str]:
-    """Return the numbers and strings among the details of a cost."""
-    return {
-        name: value
-        for name, value in details.items()
-        if isinstance(value, (int, str)) and not isinstance(value, bool)
+        "request": request._asdict() if request is not None else None,
+        "explained": explainer.explanation(full) if full is not None else (),
     }
 
 
