@@ -532,6 +532,8 @@ def test_the_command_prints_the_value_the_table_and_the_attribute(run: Run) -> N
         ("(4,8):(8,1,2)", "are nested differently", 1),
         ("-3:1", "at least 1, got -3", 1),
         ("make_layout(3, 4, 5)", "expected 1 or 2 arguments, got 3", 1),
+        ("max()", "expected an argument, got none", 1),
+        ("make_layout(C())", "expected an argument, got none", 13),
         ("tile_to_shape((8,64):(64,1), (100, 64))", "does not divide the shape", 1),
         ("recast<half_t, float_e2m3_t>(8:1)", "cannot be recast", 1),
         ("left_inverse((4,8):(1,5))", "its strides do not divide each other", 1),

@@ -127,13 +127,18 @@ def operation_hover(
     if audit is None:
         return None
     is_whole = waits or not piece.is_large
-    kernels = _kernels(piece, line) if is_whole else _large_kernels(audit, line)
-    operations = [
+    if is_whole:
+        sections = [
+            Section(f"`{kernel.who}`", facts=(*head_texts(kernel), *bound_texts(kernel)))
+            for kernel in piece.kernels_on(line)
+        ]
+    else:
+        sections = [*_large_kernels(audit, line)]
+    sections += [
         Section(f"`{full.operation.name}`", facts=piece.explainer(audit).explanation(full))
         for full in piece.operations.get(line, ())
     ]
-    sections = *kernels, *operations
-    return Hover(LineRange(line, word.start, word.end), sections) if sections else None
+    return Hover(LineRange(line, word.start, word.end), tuple(sections)) if sections else None
 
 
 def _type_at(audited: AuditedModule, line: int, column: int) -> TypeUse | None:
@@ -196,13 +201,6 @@ def _value(piece: EditedPiece, audited: AuditedModule, line: int, name: str) -> 
     yield Section(f"`{name}`, {where}", shortened(value.text, MAX_ATTRIBUTE))
     if ir_type is not None:
         yield from _type(audited, ir_type)
-
-
-def _kernels(piece: EditedPiece, line: int) -> Iterator[Section]:
-    """Yield the sections on the kernels of a line: verdict, counts, registers and occupancy."""
-    for kernel in piece.kernels_on(line):
-        facts = (*head_texts(kernel), *bound_texts(kernel))
-        yield Section(f"`{kernel.who}`", facts=facts)
 
 
 def _large_kernels(audit: Audit, line: int) -> Iterator[Section]:

@@ -667,20 +667,14 @@ def _composition(call: Arguments) -> Value:
     return _inner(algebra.composition)(values[0], tiler_of(values[1]))
 
 
-def _two(function: Callable[[Layout, algebra.Tiler], Layout]) -> Callable[[Arguments], Value]:
+def _two(
+    function: Callable[[Layout, Any], Layout], read: Callable[[Value], Any] = tiler_of
+) -> Callable[[Arguments], Value]:
     """Return a function of a layout and a tiler, with or without a swizzle before the layout."""
 
     def found(call: Arguments) -> Value:
         first, second = call.exactly(2)
-        return _inner(function)(first, tiler_of(second))
-
-    return found
-
-
-def _products(function: Callable[[Layout, Layout], Layout]) -> Callable[[Arguments], Value]:
-    def found(call: Arguments) -> Value:
-        first, second = call.exactly(2)
-        return _inner(function)(first, layout_of(second))
+        return _inner(function)(first, read(second))
 
     return found
 
@@ -797,14 +791,6 @@ def _shared_atom(call: Arguments) -> Value:
     return atom
 
 
-def _tuple(call: Arguments) -> tuple[Value, ...]:
-    return call.all
-
-
-def _constant(call: Arguments) -> int:
-    return integer_of(call.all[-1])
-
-
 def _of_mode(function: Callable[[Layout], Any]) -> Callable[[Arguments], Value]:
     """Return a function of a layout, or with ``<0>`` of one of its modes."""
 
@@ -854,10 +840,17 @@ def _grouped(call: Arguments) -> Layout:
     values = call.exactly(3)
     value, begin, end = values if not call.template else (values[2], *values[:2])
     modes = layout_of(value).modes
+    chosen = _between(modes, begin, end)
+    return algebra.joined(
+        [*modes[: chosen.start], algebra.joined(modes[chosen]), *modes[chosen.stop :]]
+    )
+
+
+def _between(modes: Sequence[Layout], begin: Value, end: Value) -> slice:
     first, last = integer_of(begin), integer_of(end)
     if not 0 <= first < last <= len(modes):
         raise LayoutError(f"there are no modes {first} to {last} of {len(modes)}")
-    return algebra.joined([*modes[:first], algebra.joined(modes[first:last]), *modes[last:]])
+    return slice(first, last)
 
 
 def _linear_index(call: Arguments) -> Value:
@@ -884,10 +877,7 @@ def _taken(call: Arguments) -> Layout:
     """Return the modes from one to before another: ``take<0,2>(layout)``."""
     begin, end, value = call.exactly(3)
     modes = layout_of(value).modes
-    first, last = integer_of(begin), integer_of(end)
-    if not 0 <= first < last <= len(modes):
-        raise LayoutError(f"there are no modes {first} to {last} of {len(modes)}")
-    return algebra.joined(modes[first:last])
+    return algebra.joined(modes[_between(modes, begin, end)])
 
 
 def _rounded_up(call: Arguments) -> algebra.Nested:
@@ -906,33 +896,6 @@ def _depth(shape: algebra.Nested) -> int:
     return 1 + max(map(_depth, shape), default=0) if isinstance(shape, tuple) else 0
 
 
-def _folded(function: Callable[[int, int], int]) -> Callable[[Arguments], Value]:
-    def found(call: Arguments) -> int:
-        first, *rest = map(integer_of, call.all)
-        for number in rest:
-            first = function(first, number)
-        return first
-
-    return found
-
-
-def _printed(call: Arguments) -> Value:
-    """Return what is printed: ``print_layout(layout)``, ``print("name", layout)``."""
-    return call.all[-1] if call.all else Name("print()")
-
-
-def _size_in_bits(call: Arguments) -> int:
-    return bits_of(call.exactly(1)[0])
-
-
-def _named_makers() -> dict[str, Callable[[Arguments], Value]]:
-    tuples = ("Shape", "Stride", "Step", "Coord", "Tile", "make_shape", "make_stride", "make_step")
-    coordinates = ("make_coord", "make_tile", "make_tuple", "make_tiler", "tuple", "Tuple")
-    makers: dict[str, Callable[[Arguments], Value]] = dict.fromkeys((*tuples, *coordinates), _tuple)
-    makers |= dict.fromkeys(("Int", "C", "constant", "_constant"), _constant)
-    return makers
-
-
 _PROPERTIES: Mapping[str, Callable[[Arguments], Value]] = {
     "size": _of_mode(lambda layout: layout.size),
     "cosize": _of_mode(lambda layout: layout.cosize),
@@ -942,8 +905,16 @@ _PROPERTIES: Mapping[str, Callable[[Arguments], Value]] = {
 }
 """Properties of a layout, or of a mode of it, also as members: ``layout.shape()``."""
 
+_TUPLE_MAKERS = (
+    "Shape", "Stride", "Step", "Coord", "Tile", "make_shape", "make_stride", "make_step",
+    "make_coord", "make_tile", "make_tuple", "make_tiler", "tuple", "Tuple",
+)  # fmt: skip
+
 _FUNCTIONS: Mapping[str, Callable[[Arguments], Value]] = {
-    **_named_makers(),
+    **dict.fromkeys(_TUPLE_MAKERS, lambda call: call.all),
+    **dict.fromkeys(
+        ("Int", "C", "constant", "_constant"), lambda call: integer_of(call.some()[-1])
+    ),
     "Layout": _make_layout,
     "make_layout": _make_layout,
     "make_ordered_layout": lambda call: algebra.compact(
@@ -969,8 +940,8 @@ _FUNCTIONS: Mapping[str, Callable[[Arguments], Value]] = {
     "zipped_product": _two(algebra.zipped_product),
     "tiled_product": _two(algebra.tiled_product),
     "flat_product": _two(algebra.flat_product),
-    "blocked_product": _products(algebra.blocked_product),
-    "raked_product": _products(algebra.raked_product),
+    "blocked_product": _two(algebra.blocked_product, layout_of),
+    "raked_product": _two(algebra.raked_product, layout_of),
     "tile_to_shape": _tile_to_shape,
     "recast": lambda call: _recast(call, is_new_first=True),
     "recast_layout": lambda call: _recast(call, is_new_first=not call.template),
@@ -1011,13 +982,15 @@ _FUNCTIONS: Mapping[str, Callable[[Arguments], Value]] = {
     "flatten": _of_mode(algebra.flattened),
     "filter_zeros": _of_mode(algebra.without_zeros),
     "MmaUniversalOp": lambda call: mma.atom("UniversalFMA"),
-    "max": _folded(max),
-    "min": _folded(min),
+    "max": lambda call: max(map(integer_of, call.some())),
+    "min": lambda call: min(map(integer_of, call.some())),
     "tensor": lambda call: call.exactly(1)[0],
-    "sizeof_bits": _size_in_bits,
-    "sizeof_bits_v": _size_in_bits,
+    **dict.fromkeys(("sizeof_bits", "sizeof_bits_v"), lambda call: bits_of(call.exactly(1)[0])),
     "make_cotiled_copy": cotiled_copy,
     "make_copy_atom": lambda call: Name("Copy_Atom"),
-    **dict.fromkeys(("print", "print_layout", "print_latex", "printf"), _printed),
+    **dict.fromkeys(
+        ("print", "print_layout", "print_latex", "printf"),
+        lambda call: call.all[-1] if call.all else Name("print()"),
+    ),
 }
 """Function, or type that makes a value -> what it does with its arguments."""

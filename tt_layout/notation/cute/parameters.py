@@ -103,6 +103,12 @@ class Arguments(NamedTuple):
         """The arguments in the order in which they are written."""
         return (*self.template, *self.arguments)
 
+    def some(self) -> tuple[Value, ...]:
+        """Return the arguments; raises where there are none."""
+        if not self.all:
+            raise LayoutError("expected an argument, got none")
+        return self.all
+
     def exactly(self, *counts: int) -> tuple[Value, ...]:
         """Return the arguments; raises where they are fewer or more."""
         if len(self.all) not in counts:
