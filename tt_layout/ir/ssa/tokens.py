@@ -46,15 +46,15 @@ TOKEN = re.compile(
 =============  ============================================================================
 """
 
-_SPREAD = re.compile(r"\s[<x]|[<x]\s|\n")
+_SPREAD = re.compile(r"\s[<x]|<\s|\dx\s|\n")
 
 
 def compact(text: str) -> str:
     """Return a type without spaces, if it has some where types usually have none.
 
     Example:
-        >>> compact("tensor <4x\\n f32>"), compact("!tt.ptr<f32, 1>")
-        ('tensor<4xf32>', '!tt.ptr<f32, 1>')
+        >>> compact("tensor <4x\\n f32>"), compact("tensor<4xf32, #ttg.dot_op<{opIdx = 0}>>")
+        ('tensor<4xf32>', 'tensor<4xf32, #ttg.dot_op<{opIdx = 0}>>')
     """
     return "".join(text.split()) if _SPREAD.search(text) else text
 
