@@ -8,7 +8,7 @@ each meaning.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property, partial
 
 from tt_layout.encodings import FORMS, Encoding, read_encoding
@@ -16,12 +16,12 @@ from tt_layout.encodings.forks import WRAPPERS
 from tt_layout.encodings.registry import may_be_layout
 from tt_layout.enums import TypeKind
 from tt_layout.errors import LayoutError, UnknownKeyError
-from tt_layout.ir.dump_part import Part, PartDefinitions
+from tt_layout.ir.dump_part import Part
 from tt_layout.ir.module import Alias
 from tt_layout.ir.operations import Location
 from tt_layout.ir.tokens import LOCATION, rest_of_group
 from tt_layout.ir.types import KINDS, IRType, layout_text, parse_syntax
-from tt_layout.mlir.aliases import Definition, attribute_name
+from tt_layout.mlir.aliases import Definition, Nodes, attribute_name
 from tt_layout.mlir.source import QUOTED, STRING, Source, Span
 from tt_layout.mlir.syntax import (
     MAX_DEPTH,
@@ -83,41 +83,21 @@ class Interner:
         return self.numbers.setdefault(key, len(self.numbers))
 
 
-class PartNodes(Mapping[str, Node]):
-    """The attribute aliases visible in a part, each parsed on first use."""
+class PartNodes(Nodes):
+    """The attribute aliases visible in a part, each parsed on first use; of two the first."""
 
-    def __init__(self, source: Source, definitions: PartDefinitions) -> None:
-        self.source = source
-        self.definitions = definitions
-        self._parsed: dict[str, Node] = {}
-
-    def __getitem__(self, name: str) -> Node:
-        if name not in self._parsed:
-            parser = Parser(self.source, self.value_start(name))
-            node = parser.parse_value()
-            if not _NEXT.match(self.source.text, parser.last_end):
-                parser.expect_end(f"definition of #{name}")
-            self._parsed[name] = node
-        return self._parsed[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.definitions
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.definitions)
-
-    def __len__(self) -> int:
-        return len(self.definitions)
-
-    def value_start(self, name: str) -> int:
+    def _value(self, name: str) -> int:
         """Return the offset at which the value of an alias begins."""
-        return self.definitions[name].value
+        return self._definitions[name].value
+
+    def _ends(self, parser: Parser) -> bool:
+        return _NEXT.match(self._source.text, parser.last_end) is not None
 
     def value_text(self, name: str) -> str | None:
         """Return the text of the attribute of an alias; None if it is not an attribute."""
-        start = self.value_start(name)
-        match = _VALUE.match(self.source.text, start)
-        if match is not None and _NEXT.match(self.source.text, match.end()):
+        text = self._source.text
+        match = _VALUE.match(text, self._value(name))
+        if match is not None and _NEXT.match(text, match.end()):
             return match.group()
         try:
             return self[name].span.text

@@ -111,9 +111,10 @@ class Nodes(Mapping[str, Node]):
     def __getitem__(self, name: str) -> Node:
         if name not in self._parsed:
             parser = Parser(self._source, self._value(name))
-            self._parsed[name] = parser.parse_value()
-            if "\n" not in self._source.text[parser.last_end : parser.start]:
+            node = parser.parse_value()
+            if not self._ends(parser):
                 parser.expect_end(f"definition of #{name}")
+            self._parsed[name] = node
         return self._parsed[name]
 
     def __contains__(self, name: object) -> bool:
@@ -124,6 +125,10 @@ class Nodes(Mapping[str, Node]):
 
     def __len__(self) -> int:
         return len(self._definitions)
+
+    def _ends(self, parser: Parser) -> bool:
+        """Tell whether a definition ends behind the last token of its value."""
+        return "\n" in self._source.text[parser.last_end : parser.start]
 
     def _value(self, name: str) -> int:
         """Return the offset of the value of an alias.
