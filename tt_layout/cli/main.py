@@ -348,10 +348,6 @@ def _telling(*names: str, help: str, text: Callable[[click.Context], str]) -> Ca
     )
 
 
-def _version(_: click.Context) -> str:
-    return f"tt-layout, version {__version__}"
-
-
 def _display_options(function: Any) -> Any:
     """Add the options that choose how views are displayed."""
     groups = click.Choice(GROUPINGS)
@@ -424,7 +420,11 @@ def _display_options(function: Any) -> Any:
     help="Refuse longer text.",
 )
 @_display_options
-@_telling("--version", help="Show the version and exit.", text=_version)
+@_telling(
+    "--version",
+    help="Show the version and exit.",
+    text=lambda _: f"tt-layout, version {__version__}",
+)
 @_telling("--help", "-h", help="Show this message and exit.", text=click.Context.get_help)
 @click.pass_context
 def cli(context: click.Context, /, **options: Any) -> None:

@@ -235,6 +235,7 @@ def numbers_of(case: Case) -> dict[str, float | None]:
         raise LayoutError("the file has no kernel that moves data", case.span("file"))
     findings = [finding for kernel in kernels for finding in kernel.findings]
     facts = [kernel.facts for kernel in kernels]
+    known = [fact.spills for fact in facts if fact.spills]
     return {
         "bound_cycles": _largest(fact.bound_cycles for fact in facts),
         "cost": max(fact.finding_cycles for fact in facts),
@@ -247,16 +248,9 @@ def numbers_of(case: Case) -> dict[str, float | None]:
         "registers": _largest(fact.registers for fact in facts),
         "shared_bytes": _largest(fact.shared_bytes for fact in facts),
         "spilled": _largest(fact.spilled for fact in facts),
-        "spills": _sum(fact.spills and int(SPILLS[fact.spills] > 1) for fact in facts),
+        "spills": sum(SPILLS[spills] > 1 for spills in known) if len(known) == len(facts) else None,
         "without_instruction": sum(fact.without_instruction for fact in facts),
     }
-
-
-def _sum(numbers: Iterable[int | str | None]) -> int | None:
-    """Return the sum; None if a number is unknown."""
-    values = list(numbers)
-    present = [number for number in values if isinstance(number, int)]
-    return sum(present) if len(present) == len(values) else None
 
 
 def _largest(numbers: Iterable[float | None]) -> float | None:
@@ -268,7 +262,6 @@ def _largest(numbers: Iterable[float | None]) -> float | None:
 
 def _of_conflicts(case: Case) -> dict[str, float | None]:
     """Return the numbers of a warp's store and load."""
-
     accesses = conflicts_of(case).accesses
     return {
         "wavefronts": sum(access.wavefronts for access in accesses),
@@ -278,7 +271,6 @@ def _of_conflicts(case: Case) -> dict[str, float | None]:
 
 def _of_conversion(case: Case) -> dict[str, float | None]:
     """Return the numbers of a CTA's conversion; those of shared memory as compiled."""
-
     report = conversion_of(case)
     compiled = report.compiled
     steps = [step for step in (compiled.store, compiled.load) if step] if compiled else []

@@ -415,16 +415,13 @@ def _checked(node: MappingNode, keys: dict[str, CaseKey], what: str) -> CaseValu
         accepts = keys[key.text].accepts
         is_empty = value.kind == "null" and "list" in accepts
         if value.kind not in accepts and not is_empty:
-            raise LayoutError(_mismatch(key.text, accepts, value), value.span)
+            article = {"list": "a list", "mapping": "a mapping", "number": "a number"}
+            wanted = " or ".join(article.get(kind, kind) for kind in accepts)
+            hint = _hint(value) if "text" in accepts else ""
+            message = f"{key.text} must be {wanted}, got {_words(value)}{hint}"
+            raise LayoutError(message, value.span)
         values[key.text] = value
     return values
-
-
-def _mismatch(name: str, accepts: tuple[str, ...], value: Node) -> str:
-    article = {"list": "a list", "mapping": "a mapping", "number": "a number"}
-    wanted = " or ".join(article.get(kind, kind) for kind in accepts)
-    hint = _hint(value) if "text" in accepts else ""
-    return f"{name} must be {wanted}, got {_words(value)}{hint}"
 
 
 def _hint(value: Node) -> str:
