@@ -30,7 +30,6 @@ from tt_layout.analyses.conversion.sub_groups import (
 from tt_layout.analyses.shared_memory.access import (
     AccessKind,
     AccessMap,
-    Instruction,
     matrix_instruction,
     vector_instruction,
 )
@@ -147,7 +146,14 @@ def _step(
     """Return the store or the load of a tensor through a conversion buffer."""
     places = access_map(registers, layout, element_bytes)
     kind = layout.store if is_store else layout.load
-    instruction = _instruction(kind, places, target, is_store=is_store)
+    if kind.vector_lanes:
+        is_transposed = kind.name.endswith(".trans")
+        form = AccessKind.TRANSPOSED if is_transposed else AccessKind.MATRIX
+        instruction = matrix_instruction(places, form)
+        if instruction is None:  # warps of a generic_linear may swizzle within a row
+            raise LayoutError(f"rows that {kind.name} moves do not begin where other warps' do")
+    else:
+        instruction = vector_instruction(places, target, is_store=is_store)
     access = cost(places, target, is_store=is_store, instruction=instruction)
     rounds = 1 << len(layout.rounds)
     executions = rounds * access.instructions * registers.get_in_dim_size("warp")
@@ -177,17 +183,3 @@ def access_map(
         warp=tuple(offset for offset, _, _ in locations("warp")),
         element_bytes=element_bytes,
     )
-
-
-def _instruction(
-    kind: optimal_swizzling.LaneSplit, places: AccessMap, target: Target, *, is_store: bool
-) -> Instruction:
-    """Return an access as the instruction for which the buffer was made."""
-    if kind.vector_lanes:
-        is_transposed = kind.name.endswith(".trans")
-        form = AccessKind.TRANSPOSED if is_transposed else AccessKind.MATRIX
-        instruction = matrix_instruction(places, form)
-        if instruction is None:  # warps of a generic_linear may swizzle within a row
-            raise LayoutError(f"rows that {kind.name} moves do not begin where other warps' do")
-        return instruction
-    return vector_instruction(places, target, is_store=is_store)

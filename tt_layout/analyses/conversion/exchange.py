@@ -251,9 +251,11 @@ def scan(
         >>> found.shuffles, found.scratch_bytes, found.stores[0].instructions
         (6, 8, 1)
     """
-    scanned = _scanned(src, axis)
-    if scanned is None:
+    layout = with_inputs(src).remove_zero_bases("register")
+    lanes, warps = (per_dimension(layout.vectors(name), layout) for name in ("lane", "warp"))
+    if lanes is None or warps is None:
         return None
+    scanned = _Scanned(layout, _Shares(contiguity_per_thread(layout), lanes, warps), axis)
     words = sum(-(-bits // target.shuffle_bits) for bits in element_bits)
     turns: tuple[int, ...] = (target.lanes - 1,) if is_reversed else ()
     if turns and turns_by_bits:
@@ -407,14 +409,6 @@ class _Scanned:
                         same, width * size, count, self.all_warps, target, is_store=False
                     )
                     yield replace(step, instruction=name)
-
-
-def _scanned(src: LinearLayout, axis: int) -> _Scanned | None:
-    layout = with_inputs(src).remove_zero_bases("register")
-    lanes, warps = (per_dimension(layout.vectors(name), layout) for name in ("lane", "warp"))
-    if lanes is None or warps is None:
-        return None
-    return _Scanned(layout, _Shares(contiguity_per_thread(layout), lanes, warps), axis)
 
 
 def _exchanges(distance: int, target: Target) -> int:

@@ -284,23 +284,6 @@ class Swizzler:
 
     def _of_pair(self, store: LaneSplit, load: LaneSplit) -> ConversionBuffer | None:
         """Return the buffer for a pair of instructions; None if they do not fit."""
-        vector = self._common_vector(store, load)
-        if vector is None:
-            return None
-        tiles = _tile(store, self.src, vector), _tile(load, self.dst, vector)
-        if tiles[0] is None or tiles[1] is None:
-            return None
-        fragments = (tiles[0], tiles[1])
-        leave = min(len(i.vector_lanes) + len(i.wavefront_lanes) - 3 for i in (store, load))
-        buffer = self._buffer((store, load), vector, fragments, leave)
-        clashes = [intersection(buffer.segment, tile, self.size_bits) for tile in fragments]
-        return replace(buffer, conflicts=sum((1 << len(bits)) - 1 for bits in clashes))
-
-    def _common_vector(self, store: LaneSplit, load: LaneSplit) -> Columns | None:
-        """Return the 16 bytes that both instructions move at once; None without any.
-
-        The narrow instruction is the one with more lanes in a vector: it has fewer registers.
-        """
         pairs = ((store, self.src), (load, self.dst))
         (wide, wider), (narrow, narrower) = sorted(
             pairs, key=lambda pair: len(pair[0].vector_lanes)
@@ -311,9 +294,25 @@ class Swizzler:
         lanes = narrower.pick(narrow.vector_lanes)
         if not 0 <= shared <= len(vector) or 0 in (*wider.pick(wide.vector_lanes), *lanes):
             return None
-        if not _lanes_match((wide, wider), (narrow, narrower)):
+        # the lanes of the narrow vector are registers and lanes of the wide one
+        composed = _composed(narrower.layout, wider.layout)
+        names = composed.get_out_dim_names()
+        register, lane = names.index("register"), names.index("lane")
+        images = [composed.vectors("lane")[k] for k in narrow.vector_lanes]
+        count = len(images) - len(wide.vector_lanes)
+        if any(image[register] == 0 for image in images[:count]):
             return None
-        return vector[:shared] + lanes
+        if [image[lane] for image in images[count:]] != [1 << k for k in wide.vector_lanes]:
+            return None
+        vector = vector[:shared] + lanes
+        tiles = _tile(store, self.src, vector), _tile(load, self.dst, vector)
+        if tiles[0] is None or tiles[1] is None:
+            return None
+        fragments = (tiles[0], tiles[1])
+        leave = min(len(i.vector_lanes) + len(i.wavefront_lanes) - 3 for i in (store, load))
+        buffer = self._buffer((store, load), vector, fragments, leave)
+        clashes = [intersection(buffer.segment, tile, self.size_bits) for tile in fragments]
+        return replace(buffer, conflicts=sum((1 << len(bits)) - 1 for bits in clashes))
 
     # -- the buffer -----------------------------------------------------------------------
 
@@ -368,18 +367,6 @@ def _tile(instruction: LaneSplit, side: _Side, vector: Columns) -> Columns | Non
     if len(spare) < missing:
         return None
     return spare + side.pick(instruction.wavefront_lanes)
-
-
-def _lanes_match(wide: tuple[LaneSplit, _Side], narrow: tuple[LaneSplit, _Side]) -> bool:
-    """Tell whether the lanes of the narrow vector are registers and lanes of the wide one."""
-    composed = _composed(narrow[1].layout, wide[1].layout)
-    names = composed.get_out_dim_names()
-    register, lane = names.index("register"), names.index("lane")
-    images = [composed.vectors("lane")[k] for k in narrow[0].vector_lanes]
-    count = len(images) - len(wide[0].vector_lanes)
-    if any(image[register] == 0 for image in images[:count]):
-        return False
-    return [image[lane] for image in images[count:]] == [1 << k for k in wide[0].vector_lanes]
 
 
 @lru_cache(maxsize=16)

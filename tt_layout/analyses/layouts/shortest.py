@@ -71,9 +71,15 @@ def shortest(encoding: Encoding, shape: Shape, element_bits: int | None = None) 
     if not isinstance(encoding, (Linear, GenericLinear, SharedLinear)) or len(shape) > MAX_RANK:
         return encoding
     wanted = encoding.to_linear_layout(shape, element_bits=element_bits)
-    cga = _cga(wanted, shape)
-    if cga is None:
+    vectors = wanted.vectors("block")
+    if any(sum(map(bool, vector)) > 1 for vector in vectors):
         return encoding
+    splits = [1 << sum(bool(vector[d]) for vector in vectors) for d in range(len(shape))]
+    parts = [max(1, size // count) for size, count in zip(shape, splits)]
+    if any(step % part for vector in vectors for step, part in zip(vector, parts)):
+        return encoding
+    # in units of a CTA's part
+    cga = tuple(tuple(step // part for step, part in zip(v, parts)) for v in vectors)
     is_shared = isinstance(encoding, SharedLinear)
     candidates = (
         _shared(wanted, shape, element_bits) if is_shared else _distributed(wanted, element_bits)
@@ -89,18 +95,6 @@ def shortest(encoding: Encoding, shape: Shape, element_bits: int | None = None) 
         if layout == wanted:
             return split
     return encoding
-
-
-def _cga(wanted: LinearLayout, shape: Shape) -> Bases | None:
-    """Return the bases of CTAs in units of a CTA's part; None if they are not multiples of it."""
-    vectors = wanted.vectors("block")
-    if any(sum(map(bool, vector)) > 1 for vector in vectors):
-        return None
-    splits = [1 << sum(bool(vector[d]) for vector in vectors) for d in range(len(shape))]
-    parts = [max(1, size // count) for size, count in zip(shape, splits)]
-    if any(step % part for vector in vectors for step, part in zip(vector, parts)):
-        return None
-    return tuple(tuple(step // part for step, part in zip(v, parts)) for v in vectors)
 
 
 def _over_ctas(candidate: Encoding, cga: Bases) -> Encoding:
