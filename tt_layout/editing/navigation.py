@@ -64,26 +64,21 @@ def _named(piece: EditedPiece, audited: AuditedModule, word: Word) -> Iterator[L
     """Yield the occurrences of an alias or a function in its module, its definition first."""
     if word.text[0] not in "#@!":
         return
-    source, span = audited.module.source, audited.module.span
-    first, last = (source.line_column(at)[0] for at in (span.start, max(span.start, span.end - 1)))
-    if not audited.module.stands_alone:
+    module, span = audited.module, audited.module.span
+    ends = span.start, max(span.start, span.end - 1)
+    first, last = (module.source.line_column(at)[0] for at in ends)
+    if not module.stands_alone:
         first = 1
     places = [
         LineRange(number, *span)
         for number in range(first, last + 1)
         for span in occurrences(piece.line(number), word.text)
     ]
-    start = _definition_line(audited, word.text)
+    lines = [function.line for function in module.functions if f"@{function.name}" == word.text]
+    if word.text[0] == "#" and word.text[1:] in module.aliases:
+        lines = [module.aliases[word.text[1:]].line]
+    start = module.line_in_source(lines[0]) if lines else None
     yield from sorted(places, key=lambda place: (place.line != start, place))
-
-
-def _definition_line(audited: AuditedModule, name: str) -> int | None:
-    module = audited.module
-    if name[0] == "#" and name[1:] in module.aliases:
-        return module.line_in_source(module.aliases[name[1:]].line)
-    functions = (function.line for function in module.functions if f"@{function.name}" == name)
-    line = next(functions, None)
-    return module.line_in_source(line) if line is not None else None
 
 
 # -- values -------------------------------------------------------------------------------------
