@@ -45,20 +45,14 @@ class InductorHooks:
 
     def _launched(self, tuner: Any, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
         [launcher] = tuner.launchers
-        key = _hash_of(tuner, launcher)
-        if key is None or not self._record.has_room(key):
+        results = tuner.compile_results
+        chosen = [result for result in results if result.config is launcher.config] or list(results)
+        key = getattr(chosen[0].kernel, "hash", None) if chosen else None
+        if not isinstance(key, str) or not self._record.has_room(key):
             return
         if not self._record.knows(key):
             self._record.compiled(_from_cache(tuner, launcher, key))
         self._record.launched(key, inductor_launch(tuner, launcher, arguments, named))
-
-
-def _hash_of(tuner: Any, launcher: Any) -> str | None:
-    """Return Triton's hash of a launcher's kernel."""
-    results = tuner.compile_results
-    chosen = [result for result in results if result.config is launcher.config] or list(results)
-    key = getattr(chosen[0].kernel, "hash", None) if chosen else None
-    return key if isinstance(key, str) else None
 
 
 def _from_cache(tuner: Any, launcher: Any, key: str) -> CompiledKernel:
