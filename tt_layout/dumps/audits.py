@@ -312,7 +312,10 @@ class KernelReader:
         around = f"{dump.source.first_line} {(dump.number, dump.launch, dump.known)!r}"
 
         def concluded() -> FileKernels:
-            nameless = self._nameless(dump)
+            # names may matter where values are given by name, or a compiler reads the text
+            are_given = self._reading.given is not None or dump.launch is not None
+            has_names = are_given or chosen_compiler() is not None
+            nameless = marked(dump.source.text) if not has_names else None
             if nameless is None:
                 return self._audited(dump)
             found = self._of_nameless.once(
@@ -321,13 +324,6 @@ class KernelReader:
             return found.with_names(nameless.names) if found is not None else self._audited(dump)
 
         return self._known.once(f"{around}\0{dump.source.text}", concluded)
-
-    def _nameless(self, dump: Dump) -> MarkedText | None:
-        """Return the text of a dump with marks for names; None where names may matter."""
-        are_given = self._reading.given is not None or dump.launch is not None
-        if are_given or chosen_compiler() is not None:
-            return None
-        return marked(dump.source.text)
 
     def _without_names(self, dump: Dump, nameless: MarkedText) -> FileKernels | None:
         """Return the kernels of a dump with marks for names; None if a text has one elsewhere."""
