@@ -13,7 +13,7 @@ Source:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from tt_layout.algebra.linear_layout import Basis, LinearLayout, log2
 from tt_layout.algebra.padding import check_padding, padded_size
@@ -21,7 +21,6 @@ from tt_layout.algebra.span import F2Span
 from tt_layout.algebra.tiles import step_along
 from tt_layout.analyses.conversion.conversion import memory_bytes, with_inputs
 from tt_layout.arguments import checks_arguments
-from tt_layout.encodings import Encoding
 from tt_layout.encodings.base import Shape
 from tt_layout.encodings.blocked import Blocked
 from tt_layout.errors import LayoutError
@@ -477,7 +476,7 @@ def typed_sizes(placed: PlacedLayout) -> tuple[TypedSize, ...]:
         typed = getattr(encoding, name, None)
         distinct = per_dimension(placed.layout.vectors(dim), placed.layout) if typed else None
         if typed and distinct and len(typed) == len(distinct):
-            needed = _needed(placed, typed, distinct, _along(dim))
+            needed = _needed(placed, dim, typed, distinct)
             if needed is not None:
                 sizes.append(
                     TypedSize(name=name, typed=tuple(typed), distinct=distinct, needed=needed)
@@ -498,16 +497,7 @@ def _size_per_thread(encoding: Blocked, layout: LinearLayout) -> TypedSize:
     )
 
 
-def _along(dim: str) -> Callable[[LinearLayout], Shape | None]:
-    return lambda layout: per_dimension(layout.vectors(dim), layout)
-
-
-def _needed(
-    placed: PlacedLayout,
-    typed: Shape,
-    distinct: Shape,
-    measure: Callable[[LinearLayout], Shape | None],
-) -> Shape | None:
+def _needed(placed: PlacedLayout, dim: str, typed: Shape, distinct: Shape) -> Shape | None:
     """Double the tensor along dimensions with repetition until nothing repeats.
 
     Returns:
@@ -518,16 +508,12 @@ def _needed(
         if count_found == tuple(typed):
             return shape
         larger = tuple(s * 2 if f < t else s for s, f, t in zip(shape, count_found, typed))
-        layout = _over(placed.encoding, larger, placed.element_bits)
-        measured = measure(layout) if layout is not None else None
+        try:
+            layout = placed.encoding.to_linear_layout(larger, element_bits=placed.element_bits)
+        except LayoutError:
+            return None
+        measured = per_dimension(layout.vectors(dim), layout)
         if measured is None:
             return None
         shape, count_found = larger, measured
     return None
-
-
-def _over(encoding: Encoding, shape: Shape, bits: int | None) -> LinearLayout | None:
-    try:
-        return encoding.to_linear_layout(shape, element_bits=bits)
-    except LayoutError:
-        return None
