@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from itertools import product
+from itertools import accumulate, product
 
 import numpy as np
 
@@ -139,6 +139,10 @@ def matrix_figure(drawn: DrawnLayout) -> Figure:
     columns = [vector for _, vectors in layout.in_bases for vector in vectors]
     names = layout.get_out_dim_names()
     kinds = {name: number * SHADES for number, (name, _) in enumerate(layout.in_bases)}
+    counts = [(len(vectors), name) for name, vectors in layout.in_bases if vectors]
+    firsts = accumulate((bits for bits, _ in counts), initial=0)
+    groups = tuple((first, bits, name) for first, (bits, name) in zip(firsts, counts))
+    sizes = {size for _, size in layout.out_sizes}
     shape = max(1, len(outs)), max(1, len(ins))
     colours = np.full(shape, PLAIN, np.int64)
     labels = [["0" if ins and outs else ""] * shape[1] for _ in range(shape[0])]
@@ -155,28 +159,13 @@ def matrix_figure(drawn: DrawnLayout) -> Figure:
         tuple(str(1 << bit) for _, bit in ins),
         row_title="",
         column_title="",
-        groups=_groups(ins),
-        cell_width=max(
-            (len(name) * 6 + 9) // count for _, count, name in _groups(ins) or [(0, 1, "")]
-        ),
-        row_step=log2(layout.out_sizes[0][1]) if len(set(_sizes(drawn))) == 1 else 0,
+        groups=groups,
+        cell_width=max((len(name) * 6 + 9) // bits for bits, name in counts or [(1, "")]),
+        row_step=log2(layout.out_sizes[0][1]) if len(sizes) == 1 else 0,
     )
     legend = tuple((kinds[name], name) for name, vectors in layout.in_bases if vectors)
     note = "each column: the coordinate that one bit of the location adds, by xor"
     return Figure(drawn.title, (grid,), legend, (note,))
-
-
-def _sizes(drawn: DrawnLayout) -> list[int]:
-    return [size for _, size in drawn.layout.out_sizes]
-
-
-def _groups(ins: list[tuple[str, int]]) -> tuple[tuple[int, int, str], ...]:
-    """Return the first column of each input dimension, and its number of bits."""
-    groups: list[tuple[int, int, str]] = []
-    for column, (name, bit) in enumerate(ins):
-        if bit == 0:
-            groups.append((column, sum(other == name for other, _ in ins), name))
-    return tuple(groups)
 
 
 def reduction_figure(drawn: DrawnLayout, axis: int, target: str | None) -> Figure:

@@ -207,7 +207,7 @@ def _laid_out(figure: Figure, scale: float) -> FigureLayout:
         for number, grid in enumerate(figure.grids)
     ]
     for placed in grids:
-        texts += _grid_texts(placed, placed.x - _left(placed.grid))
+        texts += _grid_texts(placed)
     y += table.height + GAP
     swatches, labels, y = _legend(figure, inner, y)
     texts += labels
@@ -301,7 +301,7 @@ def _top(grid: Grid) -> int:
     return lines * (LINE_HEIGHT - 2) + 4
 
 
-def _grid_texts(placed: PlacedGrid, left: int) -> list[Text]:
+def _grid_texts(placed: PlacedGrid) -> list[Text]:
     """Return the title and the names of rows and columns."""
     grid, x, y = placed.grid, placed.x, placed.y
     texts, up = [], y - 6
@@ -311,11 +311,10 @@ def _grid_texts(placed: PlacedGrid, left: int) -> list[Text]:
         for number in range(0, len(grid.columns), step):
             at = x + (number + 0.5) * placed.width
             texts.append(_coordinate(at, up, grid.columns[number], "middle"))
-        if grid.row_title:
-            texts.append(_coordinate(x - 6, up, grid.row_title, "end"))
-        up -= LINE_HEIGHT - 2
-    elif grid.row_title:
+    if grid.row_title:
         texts.append(_coordinate(x - 6, up, grid.row_title, "end"))
+    if grid.columns:
+        up -= LINE_HEIGHT - 2
     if grid.groups:
         texts += _group_texts(placed, up)
         up -= LINE_HEIGHT - 2
@@ -323,7 +322,7 @@ def _grid_texts(placed: PlacedGrid, left: int) -> list[Text]:
         texts.append(_coordinate(x, up, grid.column_title, "start"))
         up -= LINE_HEIGHT - 2
     if grid.title:
-        texts.append(Text(left, up, grid.title, bold=True))
+        texts.append(Text(x - _left(grid), up, grid.title, bold=True))
     step = step_of(grid.rows, placed.height, SMALL + 5)
     for number in range(0, len(grid.rows), step):
         at = y + (number + 0.5) * placed.height + SMALL * 0.36
