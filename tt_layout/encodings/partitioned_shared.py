@@ -70,8 +70,7 @@ class PartitionedShared(SharedEncoding):
     @property
     def padding(self) -> tuple[tuple[int, int], ...]:
         """The padding of the pieces; it continues from one piece of a buffer to the next."""
-        inner = self.partition_layout
-        return inner.padding if isinstance(inner, SharedEncoding) else ()
+        return self.partition_layout.padding
 
     def parents(self) -> Iterator[Encoding]:
         """Yield the layout of a piece."""
