@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tt_layout.algebra.padding import format_padding
 from tt_layout.analyses.layouts.layout_difference import LayoutDifference, compare
-from tt_layout.encodings import Encoding, SharedEncoding
+from tt_layout.encodings import Encoding
 from tt_layout.mlir.types import TensorType
 from tt_layout.placement import place
 from tt_layout.records import dataclass
@@ -29,8 +29,7 @@ class EncodingDifference:
     @property
     def paddings(self) -> tuple[tuple[tuple[int, int], ...], ...]:
         """The paddings of both, if they are shared layouts."""
-        encodings = self.before, self.after
-        return tuple(e.padding if isinstance(e, SharedEncoding) else () for e in encodings)
+        return self.before.padding, self.after.padding
 
     @property
     def same_map(self) -> bool:

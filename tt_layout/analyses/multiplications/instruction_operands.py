@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tt_layout.analyses.multiplications.matrix_instructions import K_BITS, MATRIX_LANES, Operand
+from tt_layout.analyses.multiplications.matrix_instructions import K_BITS, Operand, k_blocks
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.amd_mfma import AmdMfma
 from tt_layout.encodings.amd_wmma import AmdWmma
@@ -104,13 +104,8 @@ def _depth(parent: Encoding, bits: int) -> tuple[int, int]:
     if isinstance(parent, TensorMemory):
         return K_BITS // bits, 0
     if isinstance(parent, AmdMfma) and len(parent.instr_shape) > 2:
-        m, n, k = parent.instr_shape
-        blocks = MATRIX_LANES // min(m, n)  # that lanes spread K over
-        if k < blocks:
-            raise LayoutError(
-                f"lanes spread K over {blocks} blocks, but instrShape has only {k} of K"
-            )
-        return k, min(k // blocks, WIDEST_BITS // bits)
+        k = parent.instr_shape[2]
+        return k, min(k // k_blocks(parent), WIDEST_BITS // bits)
     if isinstance(parent, AmdWmma):
         return parent.instr_shape[2], _wmma_width(parent, bits)
     if isinstance(parent, Dpas):

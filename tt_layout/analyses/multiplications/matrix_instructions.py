@@ -327,14 +327,25 @@ def _tiles(d: Operand, tile_registers: int) -> int:
     return max(1, registers // tile_registers)
 
 
+def k_blocks(mma: AmdMfma) -> int:
+    """Return the number of blocks over which lanes spread K of an instruction.
+
+    Raises:
+        LayoutError: the instruction has less of K.
+    """
+    m, n, k = _sides(mma.instr_shape)
+    blocks = MATRIX_LANES // min(m, n)
+    if k < blocks:
+        raise LayoutError(f"lanes spread K over {blocks} blocks, but instrShape has only {k} of K")
+    return blocks
+
+
 def _mfma(a: Operand, b: Operand, d: Operand, mma: AmdMfma) -> MatrixInstruction:
     """Return ``v_mfma``."""
     if len(mma.instr_shape) < 3 or not isinstance(a.encoding, DotOperand):
         raise LayoutError("the layouts do not determine how much of K one instruction takes")
     m, n, k = _sides(mma.instr_shape)
-    blocks = MATRIX_LANES // min(m, n)  # that lanes spread K over
-    if k < blocks:
-        raise LayoutError(f"lanes spread K over {blocks} blocks, but instrShape has only {k} of K")
+    blocks = k_blocks(mma)
     width, base = a.encoding.k_width, k // blocks
     along_k = max(1, a.shape[-1] // (width * blocks)) * width // base
     result, operand = _amd_types(a, b, d, mma.is_transposed)
