@@ -131,7 +131,7 @@ CONSTANT = "tl.max_constancy"
          "%k = tt.load %ip : tensor<1024x!tt.ptr<i32>, #l>\n"
          "%m = arith.cmpi sle, %k, %c : INTS\n"
          "%w = arith.select %m, %c, %z : tensor<1024xi1, #l>, INTS\n%o = arith.addi %w, %c : INTS",
-         "the offsets depend on the data (arith.select)", "arith.constant"),
+         "the offsets depend on the data (tl.where)", "arith.constant"),
         (constant("%c", 3) + "%m = arith.cmpi slt, %n, %n : i32\n%v = arith.muli %q, %c : INTS\n"
          "%o = arith.select %m, %v, %q : INTS",
          "* leaves neighbours apart: none", "tl.where"),
@@ -275,6 +275,37 @@ def test_a_loop_of_unknown_length_has_no_result_that_always_divides() -> None:
       %ts = tt.splat %u : i32 -> INTS
       %o = arith.addi %r, %ts : INTS"""
     assert "is a multiple of 8" not in advised(module(lines, layout=HELD))
+
+
+@pytest.mark.parametrize(
+    ("shift", "says"),
+    [
+        (-1, "an offset is -1, which is no multiple of 8: none"),
+        (60, "an offset is constant, and not a multiple of 8: pad it to one"),
+    ],
+)
+def test_no_neighbour_is_padded(shift: int, says: str) -> None:
+    """The window of a convolution begins one element before the block."""
+    lines = constant("%c", shift) + "%o = arith.addi %q, %c : INTS"
+    assert advised(module(lines, layout=HELD)) == says
+
+
+def test_offsets_of_a_search_depend_on_the_data() -> None:
+    """They begin as zeros, which are all equal."""
+    lines = """%zeros = arith.constant dense<0> : INTS
+      %ones = arith.constant dense<1> : INTS
+      %zero = arith.constant 0 : i32
+      %one = arith.constant 1 : i32
+      %is = tt.splat %i : !tt.ptr<i32> -> tensor<1024x!tt.ptr<i32>, #l>
+      %o = scf.for %at = %zero to %k step %one iter_args(%a = %zeros) -> (INTS) : i32 {
+        %ap = tt.addptr %is, %a : tensor<1024x!tt.ptr<i32>, #l>, INTS
+        %t = tt.load %ap : tensor<1024x!tt.ptr<i32>, #l>
+        %less = arith.cmpi slt, %t, %q : INTS
+        %next = arith.addi %a, %ones : INTS
+        %e = arith.select %less, %next, %a : BITS, INTS
+        scf.yield %e : INTS
+      }"""
+    assert advised(module(lines)).startswith("the offsets depend on the data (")
 
 
 @pytest.mark.parametrize("operation", ["divsi", "remsi", "shli", "minsi"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tt_layout.audit.global_memory.origins import CONSTANCY, Origin
 from tt_layout.audit.operations.turned_operands import stored_transposed
+from tt_layout.ir.ssa.attributes import constant_value
 from tt_layout.wording import count as counted
 
 SPECIALIZED = 16
@@ -29,8 +30,9 @@ _HOW = {
     "arith.select": "tl.where",
     "arith.minsi": "tl.minimum",
     "arith.maxsi": "tl.maximum",
+    "join": "a loop or branch",
 }
-"""Operation -> its spelling in the language."""
+"""Operation -> its spelling in the language, and values joined by control flow in words."""
 
 _ONCE = (
     ("atomic", "combine them first, and apply the result once"),
@@ -232,9 +234,8 @@ def of_loaded(origin: Origin) -> str:
 
 def of_data(origin: Origin) -> str:
     """Return why there is no hint."""
-    return (
-        f"the offsets depend on the data ({origin.kind}): none, because no hint is true of all data"
-    )
+    how = _how(origin)
+    return f"the offsets depend on the data ({how}): {NO_FIX}, because no hint is true of all data"
 
 
 def of_floats(origin: Origin) -> str:
@@ -298,6 +299,9 @@ def misaligned(origin: Origin, *, is_open: bool) -> str:
     """
     least = origin.trace.least
     if origin.kind == "arith.constant":
+        number = constant_value(origin.operation.attributes.get("value")) if origin.operation else 0
+        if number is not None and abs(number) < least:  # a neighbour, and not the size of a block
+            return f"an offset is {number}, which is no multiple of {least}: {NO_FIX}"
         return f"an offset is constant, and not a multiple of {least}: pad it to one"
     if origin.kind == "tt.get_program_id":
         return (

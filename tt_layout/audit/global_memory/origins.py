@@ -217,10 +217,15 @@ class Origins:
         return first.type if first is not None else value_type("")
 
     def _joined(self, trace: Trace, seen: Iterable[Trace]) -> Trace | None:
-        """Return the first of the values that a value may be that lacks the property, too."""
+        """Return the first of the values that a value may be that lacks the property, too.
+
+        One whose elements are all equal makes no neighbours apart where another does.
+        """
         values = self.sources.joined.get(trace.value, ())
-        traces = [trace._replace(value=value) for value in values]
-        return next((t for t in traces if t not in seen and self.lacks(t)), None)
+        lacking = [t for t in (trace._replace(value=v) for v in values) if self.lacks(t)]
+        if trace.wanted == CONTIGUITY:
+            lacking = [*filter(self._varies, lacking)] or lacking
+        return next((t for t in lacking if t not in seen), None)
 
     def _most_limiting(self, traces: Iterable[Trace]) -> Trace | None:
         """Return the trace whose value falls short most; None if none does."""
