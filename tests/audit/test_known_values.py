@@ -22,7 +22,7 @@ from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.executions import executions
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.audit.values.rules import Application
-from tt_layout.audit.values.spread import ProgramTensor, advanced_by, remainder, selected
+from tt_layout.audit.values.spread import ProgramTensor, advanced_by, fits, remainder, selected
 from tt_layout.audit.values.trials import common_step
 from tt_layout.audit.values.unknown import Unknown
 from tt_layout.encodings.cga import rank_by
@@ -113,6 +113,13 @@ def test_one_of_two_values_of_each_program() -> None:
     mixed = selected(np.array([True]), np.array([3]), np.array([4]))
     assert isinstance(mixed, np.ndarray)
     assert mixed.tolist() == [3]
+
+
+def test_values_fit_a_width_with_their_signs() -> None:
+    assert fits(np.array([-128, 127]), 8)
+    assert not fits(np.array([128]), 8)
+    assert fits(shared_values([100, -128], [0, 27]), 8)
+    assert not fits(shared_values([100], [0, 28]), 8)
 
 
 def divided(name: str, values: ProgramTensor, divisor: int) -> Any:

@@ -241,6 +241,13 @@ ATTRIBUTES: dict[str, tuple[str, int, str, str]] = {
         "[0, 0]",
         "order must be a permutation of 0..1, got [0, 0]",
     ),
+    "no instruction of WMMA": (
+        "#ttg.amd_wmma<{version = 2, isTranspose = false, ctaLayout = {warp = [[0, 1]]}, "
+        "instrShape = [16, 16, 8]}>",
+        94,
+        "[16, 16, 8]",
+        "instrShape of version 2 must be one of [16, 16, 16], [16, 16, 32], got [16, 16, 8]",
+    ),
     "no list": (blocked(order="7"), 94, "7", "expected a list, got 7"),
     "no integer": (blocked(order="[a, 0]"), 95, "a", "expected an integer, got a"),
     "no boolean": (

@@ -72,6 +72,16 @@ def test_until_3_2_lanes_of_wgmma_repeat_what_a_narrow_tensor_lacks() -> None:
     assert free == {"3.0": {"lane": 2}, "3.1": {"lane": 2}, "3.2": {"register": 4}}
 
 
+def test_a_version_of_mfma_may_be_left_out_as_the_wheels_do() -> None:
+    text = (
+        "#triton_gpu.amd_mfma<{warpsPerCTA = [4, 1], instrShape = [32, 32], isTransposed = true}>"
+    )
+    layouts = [tt_layout.parse_layout(text, release=release) for release in ("3.0", "3.2")]
+    full = tt_layout.parse_layout(text.replace("<{", "<{versionMajor = 0, "), release="3.0")
+    assert layouts[0] == full
+    assert str(layouts[0]) == str(layouts[1])
+
+
 def test_unpacked_tensor_memory_needs_the_width_of_an_element() -> None:
     text = "#ttng.tensor_memory_encoding<blockM = 64, blockN = 32, unpacked = true>"
     memory = tt_layout.parse_layout(text, release="3.4")

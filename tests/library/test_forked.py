@@ -19,7 +19,7 @@ import tt_layout
 from tt_layout.ir.ssa import SsaFunction
 from tt_layout.library import autotuning
 from tt_layout.library.autotuning import answers_of, can_fork
-from tt_layout.worker import renew_locks
+from tt_layout.worker import processors, renew_locks
 
 pytestmark = pytest.mark.skipif(not can_fork(), reason="this system does not copy processes")
 
@@ -197,3 +197,13 @@ def test_renewed_locks_are_free(held: Any) -> None:
     renew_locks()
     assert held.lock.acquire(blocking=False)
     held.lock.release()
+
+
+def test_processors_are_those_that_this_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 5}, raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
+    assert processors() == 2
+    monkeypatch.delattr(os, "sched_getaffinity")
+    assert processors() == 8
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert processors() == 1

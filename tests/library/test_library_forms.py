@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
+from work import calls_of
 
 import tt_layout
+from tt_layout.arguments import checks_arguments
 from tt_layout.hardware import find_target
 
 ROWS = "gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])"
@@ -200,3 +202,12 @@ def test_elements_are_those_of_the_release() -> None:
         tt_layout.elements_at(wmma, "64x64xf16", release="3.5", thread=3)
     with pytest.raises(tt_layout.LayoutError, match=r"version must be in 1\.\.3"):
         tt_layout.elements_at(wmma.replace("version = 3", "version = 4"), "64x64xf16", thread=3)
+
+
+def test_annotations_are_looked_at_once() -> None:
+    @checks_arguments
+    def half(size: int, order: Sequence[int] | None = None) -> int:
+        return size // 2
+
+    first, second = (calls_of(lambda: half(8, order=[1, 0])) for _ in range(2))
+    assert second < first / 4

@@ -36,11 +36,11 @@ def test_elements_are_where_jax_puts_them() -> None:
             assert [*layout.apply(place).values()] == element, row
 
 
-def test_a_strided_layout_deals_rows_to_threads() -> None:
-    context = Context(shape=(16, 64))
-    text = "plgpu.Layout.WG_STRIDED((16, 64), vec_size=2)"
-    layout = read_layout(text, context).to_linear_layout((16, 64))
-    for register in range(8):
+@pytest.mark.parametrize("rows", [16, 32])
+def test_a_strided_layout_deals_rows_to_threads(rows: int) -> None:
+    text = f"plgpu.Layout.WG_STRIDED(({rows}, 64), vec_size=2)"
+    layout = read_layout(text, Context(shape=(rows, 64))).to_linear_layout((rows, 64))
+    for register in range(rows * 64 // 128):
         for thread in range(128):
             vector, within = divmod(register, 2)
             index = (vector * 128 + thread) * 2 + within

@@ -22,7 +22,7 @@ from tt_layout.reports.program_source import ProgramSource
 from tt_layout.reports.reduce import reduction_difference, reduction_report
 from tt_layout.reports.watched_findings import read_limits
 from tt_layout.reports.writing import with_progress
-from tt_layout.safe_text import safe_lines
+from tt_layout.safe_text import abridged, safe_lines
 
 
 def alloc(name: str) -> str:
@@ -121,6 +121,28 @@ def test_a_program_that_cannot_be_read_has_no_lines(
     (tmp_path / "a.py").write_text("x = 1")
     monkeypatch.setattr("os.open", refuse)
     assert ProgramSource().lines(str(tmp_path / "a.py")) == (1, ())
+
+
+def test_a_word_is_cut_where_half_of_the_room_would_be_left() -> None:
+    text = "words abcdefghijklmnopqrstuvwxyz ended"
+    assert abridged(text, 32) == "words abcdefgh ... tuvwxyz ended"
+    assert abridged(text.replace("words", "wordily").replace("ended", "finished"), 31) == (
+        "wordily ... finished"
+    )
+
+
+@pytest.mark.parametrize(
+    ("total", "is_terminal", "shown"), [(24, True, [24]), (23, True, []), (24, False, [])]
+)
+def test_progress_is_shown_of_much_work_on_a_terminal(
+    total: int, is_terminal: bool, shown: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[int] = []
+    monkeypatch.setattr(progress, "progress_bar", lambda *_: nullcontext(told.append))
+    monkeypatch.setattr("sys.stderr.isatty", lambda: is_terminal)
+    with progress.dumps_shown(total) as show:
+        show(total)
+    assert told == shown
 
 
 def test_progress_is_what_is_written_by_then(monkeypatch: pytest.MonkeyPatch) -> None:

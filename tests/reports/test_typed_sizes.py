@@ -70,6 +70,14 @@ def test_registers_beyond_the_tensor_are_dropped_or_copies() -> None:
     assert said["3.9"].endswith("the tensor has 16: the rest is dropped")
 
 
+@pytest.mark.parametrize(("release", "is_said"), [("2.0", False), ("2.1", True)])
+def test_sizes_per_thread_are_said_since_2_1(release: str, is_said: bool) -> None:
+    text = ROW.replace("#ttg.", "#triton_gpu.")
+    layout = tt_layout.parse_layout(text, release=release)
+    typed = tt_layout.info(layout, "16x16xf16").typed
+    assert ("size_per_thread" in [one.name for one in typed]) is is_said
+
+
 def test_what_is_needed_is_the_smallest_tensor_without_copies() -> None:
     for size, lanes, warps in itertools.product([(1, 2), (4, 1)], [(8, 4), (2, 16)], [(2, 2)]):
         blocked = Blocked(

@@ -72,6 +72,20 @@ def test_an_accumulator_in_tensor_memory_is_named_after_that() -> None:
     assert names["tensor_memory_encoding"] == "acc_tmem"
 
 
+def test_operands_that_are_no_tensors_name_no_layout() -> None:
+    layout = (
+        "#ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>"
+    )
+    text = f"""#rows = {layout}
+    tt.func @f(%x: tensor<32xf32, #rows>, %n: i32) {{
+      %y = math.exp %x : tensor<32xf32, #rows>
+      %d = tt.dot %n, %n, %n : i32
+      tt.return
+    }}"""
+    [module] = parse_ir(text)
+    assert [one.name for one in gluon_module(module, "a.ttgir").layouts] == ["rows"]
+
+
 TWO = """
 #a = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>
 #b = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>

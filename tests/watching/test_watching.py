@@ -18,6 +18,7 @@ from tiers import slow
 
 import tt_layout
 from tt_layout.kernels.seen import Launch
+from tt_layout.watching.report import write_table
 from tt_layout.watching.triton_hooks import launch_of
 
 ROOT = Path(__file__).parents[2]
@@ -182,6 +183,18 @@ def test_a_kernel_that_cannot_be_read_is_an_error_in_a_suite(modules: Any, tmp_p
     assert one.audit is None
     assert one.reason
     assert case.problem == (True, "unread", one.reason, "")
+
+
+def test_a_table_without_a_stream_is_in_a_file_aside(kernel: Any) -> None:
+    with tt_layout.watch(out=io.StringIO()) as seen:
+        kernel.run(Tensor(), 2, grid=(4,), warmup=False)
+    message = write_table(seen.report, None)
+    assert message is not None
+    prefix = "cannot write the table: the stream is closed; it is in "
+    assert message.startswith(prefix)
+    aside = Path(message.removeprefix(prefix))
+    assert "@strided" in aside.read_text(encoding="utf-8")
+    aside.unlink()
 
 
 def test_values_that_do_not_fit_are_not_used(kernel: Any) -> None:
