@@ -6,6 +6,7 @@ import subprocess
 import sys
 from functools import partial
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from tiers import slow
@@ -17,6 +18,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.ir import Alias, Module
 from tt_layout.ir.reader import MAX_LENGTH, REPORT_EVERY, check_lines, iterate_ir
 from tt_layout.ir.scope import Scope
+from tt_layout.ir.ssa import SsaReader
 from tt_layout.ir.ssa.tokens import Cursor
 from tt_layout.mlir.source import Source
 from tt_layout.releases import Release
@@ -416,6 +418,20 @@ def test_a_move_over_several_lines() -> None:
     [operation] = module.operations
     assert operation.line == 5
     assert len(operation.types) == 2
+
+
+def test_operations_are_read_where_one_stands_on_a_line(tmp_path: Path) -> None:
+    from tt_layout.ir.movement_lines import movement_on_line
+
+    kernel = (
+        f"module {{\n  tt.func @k() {{\n    %1 = ttg.convert_layout %0 : {A} -> {B}\n  }}\n}}\n"
+    )
+    path = tmp_path / "dump.mlir"
+    path.write_text(ALIASES + kernel * 3)
+    last = (ALIASES + kernel * 3).count("\n") - 2
+    with mock.patch.object(SsaReader, "functions", wraps=SsaReader().functions) as read:
+        _, operation = movement_on_line(str(path), last)
+    assert (operation.line, read.call_count) == (last, 1)
 
 
 @pytest.mark.parametrize("depth", [5, 9, 11, 12, 30])

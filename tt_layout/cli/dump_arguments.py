@@ -182,7 +182,7 @@ def _is_multiplication(name: DumpName) -> bool:
     from tt_layout.ir.file_aliases import named_modules
 
     for module in named_modules(name.file):
-        if any(operation.line == name.line for operation in module.operations):
+        if module.operations_on(name.line or 0):
             return False
         products = multiplications(AuditedModule(module, SharedWork()))
         if any(product.line == name.line for product in products):

@@ -20,6 +20,7 @@ from tt_layout.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from tt_layout.ir.operations import Location, Operation
+    from tt_layout.ir.ssa import SsaReader
 
 AttributeValue = str | int | bool
 
@@ -226,6 +227,10 @@ class SymbolTable(Protocol):
         """The release whose rules hold; None if it is inferred."""
 
     @property
+    def reader(self) -> SsaReader:
+        """The reader of functions, which knows what it has read of other modules."""
+
+    @property
     def has_type_aliases(self) -> bool:
         """Whether types have aliases."""
 
@@ -350,9 +355,18 @@ class Module:
     @cached_property
     def operations(self) -> tuple[Operation, ...]:
         """The operations that move data between layouts, in order."""
-        from tt_layout.ir.ssa.reader import SsaReader, movements
+        from tt_layout.ir.ssa.reader import movements
 
-        return tuple(movements(self, SsaReader().functions(self)))
+        return tuple(movements(self, self.symbols.reader.functions(self)))
+
+    def operations_on(self, line: int) -> Sequence[Operation]:
+        """Return the operations on a line of the source that move data between layouts.
+
+        They are read only where the name of one stands there.
+        """
+        if not any(self.line_in_source(move.line) == line for move in self.moves):
+            return ()
+        return [operation for operation in self.operations if operation.line == line]
 
     def line_in_source(self, line: int) -> int:
         """Convert one of its own lines to a line of the source."""

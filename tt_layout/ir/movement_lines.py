@@ -18,12 +18,10 @@ def movement_on_line(file: str, line: int) -> tuple[Module, Operation]:
         Raises:
             LayoutError: there is none; the message names the nearest line with one.
     """
-    lines: list[int] = []
     for module in named_modules(file):
-        for operation in module.operations:
-            if operation.line == line:
-                return module, operation
-            lines.append(operation.line)
+        for operation in module.operations_on(line):
+            return module, operation
+    lines = [operation.line for module in named_modules(file) for operation in module.operations]
     near = min(lines, key=lambda other: abs(other - line), default=None)
     hint = f"; the nearest is on line {near}" if near is not None else ""
     message = f"there is no data movement on this line{hint}"

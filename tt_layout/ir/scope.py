@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from tt_layout.encodings import FORMS, Encoding, read_encoding
 from tt_layout.encodings.forks import WRAPPERS
@@ -34,6 +35,9 @@ from tt_layout.mlir.syntax import (
 )
 from tt_layout.mlir.types import closing
 from tt_layout.releases import Release
+
+if TYPE_CHECKING:
+    from tt_layout.ir.ssa import SsaReader
 
 _REFERENCE = re.compile(r"#([\w$-]+)(?![\w$.<-])", re.ASCII)
 _TYPE_HEAD = re.compile(r"([!\w.]+)\s*<", re.ASCII)
@@ -77,6 +81,13 @@ class Interner:
         self.numbers: dict[str, int] = {}
         self.encodings: dict[str, Encoding] = {}
         self.types: dict[str, dict[str, IRType]] = {}
+
+    @cached_property
+    def reader(self) -> SsaReader:
+        """The reader of functions, which knows what it has read of other modules."""
+        from tt_layout.ir.ssa import SsaReader
+
+        return SsaReader()
 
     def number(self, key: str) -> int:
         """Return the number of a text."""
@@ -129,6 +140,11 @@ class Scope:
     def release(self) -> Release | None:
         """The release whose rules hold; None if it is inferred."""
         return self.interner.release
+
+    @property
+    def reader(self) -> SsaReader:
+        """The reader of functions, which knows what it has read of other modules."""
+        return self.interner.reader
 
     # -- keys -------------------------------------------------------------------------------
 
