@@ -541,7 +541,7 @@ def _load(step: AxisStep) -> AxisInfo:
     return AxisInfo.of(ones, ones, [gcd(a, b) for a, b in zip(pointer.constancy, masks)])
 
 
-_RULES: dict[str, Rule] = ARITHMETIC | in_every_spelling(
+RULES: dict[str, Rule] = ARITHMETIC | in_every_spelling(
     {
         **dict.fromkeys(
             (
@@ -594,7 +594,7 @@ def conclusion(step: AxisStep) -> AxisInfo | None:
         (64,)
     """
     operation = step.operation
-    if operation.name not in _RULES:
+    if operation.name not in RULES:
         return None
     if not step.operands:
         return _concluded(step)
@@ -612,7 +612,7 @@ def conclusion(step: AxisStep) -> AxisInfo | None:
 def _concluded(step: AxisStep) -> AxisInfo | None:
     if not _is_sound(step):
         return None
-    info = _RULES[step.operation.name](step)
+    info = RULES[step.operation.name](step)
     return info if info is not None and _fits(info, step.result) else None
 
 

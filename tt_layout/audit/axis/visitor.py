@@ -6,7 +6,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 
 from tt_layout.audit.axis.info import AxisInfo, join, pessimistic
-from tt_layout.audit.axis.rules import AxisStep, conclusion, rank_of
+from tt_layout.audit.axis.rules import RULES, AxisStep, conclusion, rank_of
 from tt_layout.grouping import grouped
 from tt_layout.ir.ssa import Attribute, Block, Region, SsaFunction, SsaOperation, Value, integers
 from tt_layout.ir.ssa.attributes import HINTS
@@ -199,9 +199,11 @@ class Visitor:
 
     def _conclude(self, operation: SsaOperation, operands: tuple[AxisInfo, ...]) -> None:
         """Join the AxisInfo of an operation's results, given that of its operands."""
-        types = tuple([operand.type for operand in operation.operands])
-        result = operation.results[0].type
-        info = conclusion(AxisStep(operation, operands, types, result))
+        info = None
+        if operation.name in RULES:  # most operations of a kernel have none
+            types = tuple([operand.type for operand in operation.operands])
+            result = operation.results[0].type
+            info = conclusion(AxisStep(operation, operands, types, result))
         attributes = operation.attributes if self.takes_hints else {}
         for value in operation.results:
             concluded = pessimistic(rank_of(value.type)) if info is None else info

@@ -327,12 +327,14 @@ class Alike:
 
     def __init__(self, structure: dict[Hashable, Any]) -> None:
         self.structure = structure
-        self._skeleton: Hashable = None
+        self._skeleton: tuple[int, ...] | None = None
 
     def skeleton(self, function: SsaFunction) -> Hashable:
         """Return the skeleton of one of them, and thereby of all."""
         if self._skeleton is None:
-            self._skeleton = skeleton(function)
+            first = self.structure.get("skeleton")
+            self._skeleton = skeleton(function) if first is None else _like(first, function)
+            self.structure.setdefault("skeleton", self._skeleton)
         return self._skeleton
 
 
@@ -489,7 +491,7 @@ def connect(body: Region) -> None:
     enter(body)
 
 
-def skeleton(function: SsaFunction) -> Hashable:
+def skeleton(function: SsaFunction) -> tuple[int, ...]:
     """Return a number for each operation of a function, equal for functions of one skeleton.
 
     What is concluded from operations and types alone, such as the axis analysis, is the same for
@@ -515,7 +517,23 @@ def skeleton(function: SsaFunction) -> Hashable:
     """
     numbers = {value: number for number, value in enumerate(function.values.values())}
     outside = tuple([value.type for value in function.arguments]), _blocks(function.body)
-    return tuple([_number(bone) for bone in (outside, *_bones(function, numbers))])
+    bones = (_bone(function, operation, numbers) for operation in function.operations)
+    return (_number(outside), *map(_number, bones))
+
+
+def _like(first: tuple[int, ...], function: SsaFunction) -> tuple[int, ...]:
+    """Return the skeleton of a function that differs from that of another in constants alone."""
+    numbers = [*first]
+    for operation in function.chosen(_is_its_own):
+        if operation.traits.call:
+            return skeleton(function)
+        numbers[1 + operation.position] = _number(_bone(function, operation, {}))
+    return tuple(numbers)
+
+
+def _is_its_own(operation: SsaOperation) -> bool:
+    """Tell whether an operation may differ where texts do in names and constants alone."""
+    return operation.traits.constant or operation.traits.call
 
 
 def _number(bone: Hashable) -> int:
@@ -527,16 +545,17 @@ def _number(bone: Hashable) -> int:
     return number
 
 
-def _bones(function: SsaFunction, numbers: dict[Value, int]) -> Iterator[Hashable]:
-    """Yield what is kept of each operation."""
-    for operation in function.operations:
-        operands = [numbers.setdefault(value, len(numbers)) for value in operation.operands]
-        types = [value.type for value in operation.results]
-        attributes = operation.attributes
-        kept = tuple(_attributes(function, attributes, numbers)) if attributes else ()
-        if operation.regions or operation.successors:
-            kept += _surroundings(operation, numbers)
-        yield operation.name, tuple(operands), tuple(types), kept
+def _bone(
+    function: SsaFunction, operation: SsaOperation, numbers: dict[Value, int]
+) -> tuple[Hashable, ...]:
+    """Return what is kept of an operation."""
+    operands = [numbers.setdefault(value, len(numbers)) for value in operation.operands]
+    types = [value.type for value in operation.results]
+    attributes = operation.attributes
+    kept = tuple(_attributes(function, attributes, numbers)) if attributes else ()
+    if operation.regions or operation.successors:
+        kept += _surroundings(operation, numbers)
+    return operation.name, tuple(operands), tuple(types), kept
 
 
 def _attributes(
