@@ -24,6 +24,9 @@ ASKED = (
 )
 """Members for which the standard library and matching ask."""
 
+HASH = "_hash_of_fields"
+"""Where an object keeps its hash: layouts are asked for it again and again."""
+
 if TYPE_CHECKING:
     Field: TypeAlias = dataclasses.Field[Any]
 
@@ -76,6 +79,8 @@ class _Record:
         members = dict.fromkeys(ASKED, _Record._standard) | {"__init__": _Record._init}
         if self._options["eq"]:
             members |= {"__eq__": _Record._eq, "__hash__": _Record._hash}
+            if not any("__getstate__" in vars(base) for base in self.cls.__mro__[:-1]):
+                members["__getstate__"] = _Record._state
         if self._options["repr"]:
             members["__repr__"] = _Record._repr
         defined = vars(self.cls)
@@ -163,7 +168,17 @@ class _Record:
             for field_name, field in self._fields().items()
             if (field.compare if field.hash is None else field.hash)
         ]
-        return self._compiled(name, [], [f"return hash({_values('self', hashed)})"])
+        lines = [
+            "known = self.__dict__",
+            f"if {HASH!r} not in known: known[{HASH!r}] = hash({_values('self', hashed)})",
+            f"return known[{HASH!r}]",
+        ]
+        return self._compiled(name, [], lines)
+
+    def _state(self, name: str) -> object:
+        """Pickle without the hash, which is another one in each process."""
+        pairs = f"{{key: value for key, value in self.__dict__.items() if key != {HASH!r}}}"
+        return self._compiled(name, [], [f"return {pairs}"])
 
     def _repr(self, name: str) -> object:
         shown = [field_name for field_name, field in self._fields().items() if field.repr]

@@ -44,7 +44,8 @@ def results_of(
         chunksize: items that a process takes at once.
     """
     if processes < 2:
-        yield map(make(*settings), items)
+        compute = make(*settings)
+        yield (_collected(compute, item) for item in items)
         return
     with _pool(processes, make, settings, are_short=False) as pool:
         yield pool.imap(_result, items, chunksize)
@@ -59,15 +60,24 @@ def results_of_groups(
 ) -> Iterator[Iterator[Result]]:
     """Give the results of a function over short items as `results_of` does, but in any order.
 
-    Garbage is collected between items only.
+    Garbage is collected between items only.  An item of usual size is computed before processes are
+    forked, which then have what was imported, compiled and found for it.
 
     Args:
-        groups: the arguments of the function, of which a process takes a group at once.
+        groups: the arguments of the function, of which a process takes a group at once; those in
+            the middle are of usual size.
         make, settings: as for `results_of`.
         processes: the number of processes, at least 2.
     """
+    global _work
+    groups, done = [*groups], list[Result]()
+    if start_method() == "fork" and groups:
+        (first, *rest), middle = groups[len(groups) // 2], len(groups) // 2
+        _work = make(*settings)
+        done, groups[middle] = [_collected(_work, first)], rest
     with _pool(processes, make, settings, are_short=True) as pool:
-        yield chain.from_iterable(pool.imap_unordered(_group_results, groups))
+        _work = None
+        yield chain(done, chain.from_iterable(pool.imap_unordered(_group_results, groups)))
 
 
 def _pool(
@@ -96,7 +106,8 @@ def _begin(
     if are_short:
         gc.disable()
     choose_compiler(compiler)
-    _work = make(*settings)
+    if _work is None:  # otherwise it has computed an item before this process was forked
+        _work = make(*settings)
 
 
 def _result(item: Any) -> Any:
@@ -105,10 +116,14 @@ def _result(item: Any) -> Any:
 
 
 def _group_results(items: Sequence[Any]) -> list[Any]:
-    return [_collected(item) for item in items]
+    return [_collected(_result, item) for item in items]
 
 
-def _collected(item: Any) -> Any:
-    result = _result(item)
+def _collected(compute: Callable[[Any], Any], item: Any) -> Any:
+    """Return the result of an item, and collect the garbage that it leaves: little is alive then.
+
+    Otherwise garbage is looked for in the midst of an item, among all that is needed for it.
+    """
+    result = compute(item)
     gc.collect(0 if next(_counts) % COLLECTED else 2)
     return result

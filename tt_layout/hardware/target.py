@@ -17,7 +17,7 @@ Read next:    `tt_layout.analyses.shared_memory.banks`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import field, fields, replace
 from enum import Enum
 from types import MappingProxyType
 from typing import Any
@@ -221,7 +221,8 @@ class Target:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for pickling, with mapping proxies as dictionaries."""
-        return {n: dict(v) if isinstance(v, MappingProxyType) else v for n, v in vars(self).items()}
+        state = {item.name: getattr(self, item.name) for item in fields(self)}
+        return {n: dict(v) if isinstance(v, MappingProxyType) else v for n, v in state.items()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore the pickled state."""
