@@ -407,8 +407,9 @@ class Kernel:
         """The facts that its verdict rests on."""
         return self._facts()
 
-    def _facts(self, *, has_bounds: bool = True) -> KernelFacts:
+    def _facts(self, *, has_bounds: bool = True, has_occupancy: bool = True) -> KernelFacts:
         registers, bound = self.registers, self.bound if has_bounds else None
+        occupancy = self.occupancy if has_occupancy else None
         return KernelFacts(
             errors=self.errors,
             spills=registers.spills_word if registers is not None else None,
@@ -416,9 +417,9 @@ class Kernel:
             without_instruction=sum(product.instruction is None for product in self.products),
             cycles=self.cycles,
             bound_cycles=bound.cycles if bound is not None else None,
-            ctas=self.occupancy.ctas if self.occupancy is not None else None,
+            ctas=occupancy.ctas if occupancy is not None else None,
             bound_by=bound.resource if bound is not None else None,
-            limited_by=self.limited_by,
+            limited_by=self.limited_by if occupancy is not None else None,
             registers=registers.taken if registers is not None else None,
             shared_bytes=self.shared_bytes,
             instructions=self.instructions,
@@ -456,16 +457,19 @@ class Kernel:
             self.function or "",
         )
 
-    def settled(self, *further: str, has_bounds: bool = True) -> Kernel:
+    def settled(self, *further: str, has_bounds: bool = True, is_listed: bool = False) -> Kernel:
         """Return a copy that holds `SETTLED` and no audit: small, and fit for other processes.
 
         Args:
             further: names of more attributes to keep.
             has_bounds: whether its facts include bounds, which take a quarter of an audit.
+            is_listed: whether it is for a table of kernels, which shows no occupancy and no text.
         """
-        facts = self.facts if has_bounds else self._facts(has_bounds=False)
-        values = {name: getattr(self, name) for name in (*SETTLED, *further) if name != "facts"}
-        return Kernel.of_values({**values, "facts": facts})
+        chosen = {"has_bounds": has_bounds, "has_occupancy": not is_listed}
+        facts = self.facts if all(chosen.values()) else self._facts(**chosen)
+        left_out = {"facts", "text"} if is_listed else {"facts"}
+        names = (name for name in (*SETTLED, *further) if name not in left_out)
+        return Kernel.of_values({**{name: getattr(self, name) for name in names}, "facts": facts})
 
     def with_values(self, **values: object) -> Kernel:
         """Return a settled kernel with other values."""

@@ -274,7 +274,8 @@ class KernelReader:
 
     Args:
         reading: how dumps are read.
-        explains: whether findings explain what would make accesses wider.
+        explains: whether findings explain what would make accesses wider; without, and without
+            bounds, kernels hold what a table of them shows.
         has_bounds: whether facts include the bounds, which take a quarter of an audit.
     """
 
@@ -283,6 +284,7 @@ class KernelReader:
     ) -> None:
         self._auditor = Auditor(reading._replace(progress=silent), explains=explains)
         self._has_bounds = has_bounds
+        self._is_listed = not (explains or has_bounds)
         self._reading = reading
         self._known = TextConclusions[FileKernels](MAX_DUMPS)
         self._of_nameless = TextConclusions[FileKernels | None](MAX_DUMPS)
@@ -339,7 +341,10 @@ class KernelReader:
         arguments: dict[str, None] = {}
         for audit in self._auditor.audits(dump):
             arguments.update(dict.fromkeys(audit.arguments))
-            kernels += (k.settled(has_bounds=self._has_bounds) for k in kernels_of(audit))
+            kernels += (
+                kernel.settled(has_bounds=self._has_bounds, is_listed=self._is_listed)
+                for kernel in kernels_of(audit)
+            )
         return FileKernels(tuple(kernels), tuple(arguments))
 
 
@@ -370,10 +375,17 @@ def marked(text: str) -> MarkedText | None:
     """
     if MARK in text or any("%" in string for string in _STRING.findall(text)):
         return None
-    parts = _NAME.split(text)
-    numbers: dict[str, int] = {}
-    parts[1::2] = [f"%{MARK}{numbers.setdefault(name, len(numbers))}" for name in parts[1::2]]
-    return MarkedText("".join(parts), tuple(numbers))
+    parts, marks = _NAME.split(text), _Marks()
+    parts[1::2] = map(marks.__getitem__, parts[1::2])
+    return MarkedText("".join(parts), tuple(marks))
+
+
+class _Marks(dict[str, str]):
+    """Marks by the names that they stand for, numbered in the order in which they are asked for."""
+
+    def __missing__(self, name: str) -> str:
+        mark = self[name] = f"%{MARK}{len(self)}"
+        return mark
 
 
 def has_mark(value: object) -> bool:

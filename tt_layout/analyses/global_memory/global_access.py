@@ -12,6 +12,7 @@ its fastest dimension is that of memory.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from tt_layout.algebra.linear_layout import LinearLayout, log2
 from tt_layout.algebra.span import F2Span
@@ -24,6 +25,9 @@ from tt_layout.records import dataclass
 SECTOR_BYTES = 32
 LINE_BYTES = 128
 MAX_VECTOR_BYTES = 16
+
+MAX_LAYOUTS = 1 << 12
+"""Layouts whose facts are kept: variants of a kernel have the same ones again and again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,6 +127,7 @@ def vector_width(layout: LinearLayout, element_bytes: int, memory_order: Sequenc
     return max(1, min(neighbours, MAX_VECTOR_BYTES // element_bytes))
 
 
+@lru_cache(maxsize=MAX_LAYOUTS)
 def fastest_dimension(layout: LinearLayout, of: str = "register") -> int:
     """Return the dimension that an input follows first, along which accesses vectorize.
 
@@ -133,6 +138,7 @@ def fastest_dimension(layout: LinearLayout, of: str = "register") -> int:
     return order_of(layout, of)[0]
 
 
+@lru_cache(maxsize=MAX_LAYOUTS)
 def neighbours_along(layout: LinearLayout, dim: int) -> int:
     """Count the adjacent elements of a thread along a dimension, a limit of its vectors."""
     return contiguity_per_thread(layout)[dim]

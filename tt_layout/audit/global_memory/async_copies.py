@@ -112,11 +112,13 @@ def written_wavefronts(
     memory, or the layout of the buffer, are unknown.  The allocation is taken to begin at a row of
     all banks.
     """
-    buffer = _buffer(evaluator, kernel, placed)
-    if buffer is None:
+    if not is_async_copy(placed.operation, kernel):
         return None
     values = [evaluator.run(evaluator.top, value) for value in placed.addresses.all]
-    return _written(values, placed, buffer)
+    if unknowns(values) is not None:
+        return None
+    buffer = _buffer(evaluator, kernel, placed)
+    return _written(values, placed, buffer) if buffer is not None else None
 
 
 def all_written(

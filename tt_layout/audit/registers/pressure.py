@@ -20,6 +20,7 @@ from tt_layout.hardware.compiler import CompilerModel, HeldRegisters, RegisterRa
 from tt_layout.hardware.multiprocessor import RegisterFile, Residence
 from tt_layout.ir.operations import is_pointer
 from tt_layout.ir.ssa import Region, SsaFunction, Value, integers
+from tt_layout.ir.types import IRType
 from tt_layout.kernels.binaries import CompiledRegisters
 from tt_layout.kernels.chosen_compiler import CompilerTarget
 from tt_layout.kernels.metadata import CODE, KernelMetadata
@@ -299,7 +300,7 @@ def _ranges_of(function: SsaFunction, body: Region, limits: _Limits) -> LiveRang
     """
     key = function, body
     if key not in limits.known_ranges:
-        sizes, model = _FunctionSizes(function, limits), limits.model
+        sizes, model = _FunctionSizes.of(function, limits), limits.model
         ranges = live_ranges(function, body, sizes, model, by_row=False)
         is_row_by_row = (
             limits.warps <= 1
@@ -331,7 +332,7 @@ class _Limits:
         self.usual_limit = file.usual
         self.most = module.number("maxnreg")
         self.known_ranges = audited.live_ranges
-        self.known_sizes: dict[tuple[str, str | None], tuple[int, int]] = {}
+        self.known_sizes: dict[SsaFunction, dict[str, tuple[int, int]]] = {}
 
     def limit(self, warps: int) -> int:
         """Return the most registers of a thread in a CTA with a number of warps."""
@@ -349,10 +350,18 @@ class _FunctionSizes(NamedTuple):
     Attributes:
         function: the function.
         limits: the registers of the GPU.
+        known: registers and elements by the texts of types, where these determine them.
     """
 
     function: SsaFunction
     limits: _Limits
+    known: dict[str, tuple[int, int]] | None
+
+    @staticmethod
+    def of(function: SsaFunction, limits: _Limits) -> _FunctionSizes:
+        """Return the sizes of a function's values."""
+        known = limits.known_sizes.setdefault(function, {}) if function.has_uniform_types else None
+        return _FunctionSizes(function, limits, known)
 
     def words(self, value: Value) -> int:
         """Return the registers of a value; 0 if it takes none."""
@@ -364,18 +373,21 @@ class _FunctionSizes(NamedTuple):
 
     def _size(self, value: Value) -> tuple[int, int]:
         """Return the registers and the elements of a value, as above."""
-        ir_type, known = self.function.type_of(value), self.limits.known_sizes
+        if self.known is None:
+            return self._size_of(self.function.type_of(value))
+        size = self.known.get(value.text)
+        if size is None:
+            size = self.known[value.text] = self._size_of(self.function.type_of(value))
+        return size
+
+    def _size_of(self, ir_type: IRType | None) -> tuple[int, int]:
         if ir_type is None or not ir_type.is_tensor:
             return 0, 0
-        key = value.text, ir_type.layout
-        size = known.get(key)
-        if size is None:
-            elements = self.limits.audited.layouts.distinct_registers(ir_type) or 0
-            bits = ir_type.element_bits or WORD_BITS
-            is_mask = bits == MASK_BITS
-            words = 0 if is_mask else -(-elements * bits // WORD_BITS)
-            size = known[key] = words, -elements if is_mask else elements
-        return size
+        elements = self.limits.audited.layouts.distinct_registers(ir_type) or 0
+        bits = ir_type.element_bits or WORD_BITS
+        if bits == MASK_BITS:
+            return 0, -elements
+        return -(-elements * bits // WORD_BITS), elements
 
     def is_address(self, value: Value) -> bool:
         """Tell whether a value is a tensor of pointers."""
@@ -469,7 +481,7 @@ def _body_pressure(
     needed = body.needed
     peak = max(range(len(needed)), key=needed.__getitem__)
     limit = limits.limit(warps)
-    held = _held_registers(_FunctionSizes(function, limits), body, warps)
+    held = _held_registers(_FunctionSizes.of(function, limits), body, warps)
     demand = body.demand(needed)._replace(held=round(held.exchanges))
     expected = body.line.range(demand, limit, limits.free(warps), held)
     at_peak = [

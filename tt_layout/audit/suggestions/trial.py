@@ -102,6 +102,11 @@ class ExchangedFunction(SsaFunction):
     exchange: LayoutExchange | None = None
     values_changed: frozenset[Value] | None = None
 
+    @property
+    def has_uniform_types(self) -> bool:
+        """Whether the types of all values are exchanged alike."""
+        return self.values_changed is None
+
     def type_of(self, value: Value) -> IRType | None:
         """Return the type of a value; None for a scalar or an unknown value."""
         old = super().type_of(value)

@@ -448,6 +448,11 @@ class SsaFunction:
             for region in operation.regions:
                 yield from region
 
+    @property
+    def has_uniform_types(self) -> bool:
+        """Whether values of one type as written have one layout: none of some has been changed."""
+        return True
+
     def type_of(self, value: Value) -> IRType | None:
         """Return the type of a value with its layout; None for a scalar or an unknown value."""
         text, types = value.text, self._types
