@@ -405,9 +405,17 @@ class LinearLayout:
     @checks_arguments
     def transpose_outs(self, names: Sequence[str]) -> LinearLayout:
         """Return the layout with its output dimensions in the order of ``names``."""
-        self._require_same_names("output", self.get_out_dim_names(), names)
-        is_same = list(names) == self.get_out_dim_names()
-        return self if is_same else self.sublayout(self.get_in_dim_names(), names)
+        return self._in_order(names)
+
+    def _in_order(self, names: Sequence[str]) -> LinearLayout:
+        """Return what `transpose_outs` does, for names that need no conversion."""
+        dims = self.get_out_dim_names()
+        if dims == [*names]:
+            return self
+        self._require_same_names("output", dims, names)
+        sizes = dict(self.out_sizes)
+        ordered = tuple([(name, sizes[name]) for name in names])
+        return self._sound(tuple(self._bases_over(names).items()), ordered)
 
     @staticmethod
     def _require_same_names(side: str, dims: Sequence[str], names: Sequence[str]) -> None:

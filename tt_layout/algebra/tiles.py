@@ -163,9 +163,9 @@ def combine_cta_cga_with_shape(
     """
     names = dim_names(len(shape))
     sizes = dict(zip(names, shape))
-    clipped = ensure_layout_not_larger_than(cga.transpose_outs(names), sizes)
+    clipped = ensure_layout_not_larger_than(cga._in_order(names), sizes)
     per_cta = {n: max(1, sizes[n] // clipped.get_out_dim_size(n)) for n in names}
-    tile = cta.transpose_outs([f"dim{d}" for d in order])
+    tile = cta._in_order([f"dim{d}" for d in order])
     tile = ensure_layout_not_smaller_than(tile, per_cta)
     tile = ensure_layout_not_larger_than(tile, per_cta, drop_registers=drop_registers)
-    return (tile * clipped).transpose_outs(names)
+    return (tile * clipped)._in_order(names)

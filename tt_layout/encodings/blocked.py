@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from tt_layout.algebra.linear_layout import LinearLayout
@@ -148,15 +149,20 @@ class Blocked(DistributedEncoding):
 
     def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:
         """Return the tile of registers, lanes and warps, repeated over the tensor."""
-        tile = (
-            identity_nd("register", self.size_per_thread, self.order)
-            * identity_nd("lane", self.threads_per_warp, self.order)
-            * identity_nd("warp", self.warps_per_cta, self.order)
-        )
         return combine_cta_cga_with_shape(
-            tile,
+            _tile(self.size_per_thread, self.threads_per_warp, self.warps_per_cta, self.order),
             cga_layout(self.cga, self.rank),
             shape,
             self.order,
             drop_registers=self.release >= Release.V3_9,
         )
+
+
+@lru_cache(maxsize=1024)
+def _tile(registers: Shape, lanes: Shape, warps: Shape, order: Shape) -> LinearLayout:
+    """Return the tile of registers, lanes and warps, which several tensors repeat."""
+    return (
+        identity_nd("register", registers, order)
+        * identity_nd("lane", lanes, order)
+        * identity_nd("warp", warps, order)
+    )

@@ -185,6 +185,7 @@ def split_form(
 
 
 @lru_cache(maxsize=256)
+@lru_cache(maxsize=256)
 def cga_layout(cga: Bases, rank: int) -> LinearLayout:
     """Return the layout from ``block`` to the tensor; one CTA without bases."""
     return LinearLayout.from_bases([("block", cga)], dim_names(rank), require_surjective=False)

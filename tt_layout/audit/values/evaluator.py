@@ -306,7 +306,8 @@ class Evaluator:
             return Unknown.because(operation_text(operation))
         operands: list[Evaluated] = []
         for operand in operation.operands:
-            operands.append((yield scope, operand))
+            known = self._answer(self._home(scope, operand), operand)
+            operands.append((yield scope, operand) if known is None else known)
         return unknowns(operands) or self._apply(operation, operands, index)
 
     def _apply(self, operation: SsaOperation, operands: list[Evaluated], index: int) -> Evaluated:

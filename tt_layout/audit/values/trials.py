@@ -287,7 +287,7 @@ class Trials:
         self.function = function
         self._given = given
         self._layouts = layouts
-        self._structure = Structure(function)
+        self._structure = function.once("structure", Structure)
         self._evaluators: dict[object, list[_Trial]] = {}
         self._facts: dict[tuple[Value, int, int], ElementFacts] = {}
 
