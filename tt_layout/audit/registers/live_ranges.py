@@ -226,11 +226,11 @@ class LiveRanges(NamedTuple):
     partitions: tuple[SsaOperation, ...]
     has_rows: bool
     line: RegisterLine
-    indices: tuple[LiveRange, ...] = ()
-    accumulators: tuple[LiveRange, ...] = ()
-    addresses: tuple[LiveRange, ...] = ()
-    carried: tuple[LiveRange, ...] = ()
-    compared: tuple[LiveRange, ...] = ()
+    indices: Sequence[LiveRange | _Range] = ()
+    accumulators: Sequence[LiveRange | _Range] = ()
+    addresses: Sequence[LiveRange | _Range] = ()
+    carried: Sequence[LiveRange | _Range] = ()
+    compared: Sequence[LiveRange | _Range] = ()
     traffic: RegisterDemand = RegisterDemand(live=0)
     whole: tuple[tuple[int, tuple[Value, ...], bool], ...] = ()
     recomputed: Mapping[Value, Value | None] = MappingProxyType({})
@@ -269,7 +269,7 @@ class LiveRanges(NamedTuple):
         """The registers of data tensors after each operation."""
         return [round(words) for words in self.sums(self.ranges)]
 
-    def sums(self, ranges: Iterable[LiveRange]) -> Iterator[float]:
+    def sums(self, ranges: Iterable[LiveRange | _Range]) -> Iterator[float]:
         """Yield the registers that ranges take, before the body and after each operation."""
         # A value may live to the end, in no valid dump.
         changes = [0.0] * (len(self.operations) + 2)
@@ -306,40 +306,37 @@ def live_ranges(
     addresses = [index for index in indices if sizes.is_address(values[index.value])]
     separate = walk.derivations.separate([address.value for address in addresses], elements_of)
 
-    def named(numbered: Iterable[_Range]) -> tuple[LiveRange, ...]:
-        return tuple(
+    return LiveRanges(
+        ranges=tuple(
             [
                 LiveRange(values[number], begin, end, words, part)
-                for number, begin, end, words, part in numbered
+                for number, begin, end, words, part in ranges
             ]
-        )
-
-    return LiveRanges(
-        ranges=named(ranges),
+        ),
         operations=tuple([operations[number] for number in walk.counted]),
         partitions=tuple([operations[number] for number in walk.partitions]),
         has_rows=walk.has_rows,
         line=walk.line,
-        indices=named(indices),
-        accumulators=named(data for data in ranges if data.value in walk.accumulators),
-        addresses=named(
+        indices=indices,
+        accumulators=[data for data in ranges if data.value in walk.accumulators],
+        addresses=[
             address._replace(
                 words=WIDE_WORDS * separate.get(address.value, address.words), part=1.0
             )
             for address in addresses
-        ),
-        carried=named(
+        ],
+        carried=[
             data
             for data in ranges
             if data.value in walk.carried
             and data.value not in walk.accumulators
             and data.words < elements_of(data.value)
-        ),
-        compared=named(
+        ],
+        compared=[
             index._replace(words=WIDE_WORDS * index.words, part=1.0)
             for index in indices
             if index.value in walk.compared and sizes.is_wide(values[index.value])
-        ),
+        ],
         traffic=walk.traffic.words(
             words_of, elements_of, lambda number: sizes.narrow_loads(values[number])
         ),

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain
 from math import inf, prod
 
 from tt_layout.algebra.linear_layout import LinearLayout
@@ -26,7 +27,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target, find_target
 from tt_layout.ir.data_movements import LOCAL_ACCESSES, MovementKind
 from tt_layout.ir.operations import Operation, type_bytes
-from tt_layout.ir.ssa import SsaOperation
+from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value
 from tt_layout.ir.types import IRType
 from tt_layout.tuples import NamedTuple
 
@@ -227,15 +228,28 @@ def _direct_copies(
 def _other_readers(audited: AuditedModule, encoding: Encoding) -> bool | None:
     """Tell whether matrix instructions read buffers of a layout; None where others do, too."""
     is_read = False
-    for full in audited.operations:
-        values = (*full.operation.operands, *full.operation.results)
-        types = [t for t in map(full.function.type_of, values) if t is not None]
-        if any(t.encoding == encoding for t in types):
-            bare = full.operation.name.rpartition(".")[2]
-            if bare not in FOLLOWED:
-                return None
-            is_read |= bare in MATRIX_READERS
+    for function in audited.functions:
+        texts = _texts_of(function, encoding)
+        for operation in function.operations if texts else ():
+            if any(value.text in texts for value in (*operation.operands, *operation.results)):
+                bare = operation.name.rpartition(".")[2]
+                if bare not in FOLLOWED:
+                    return None
+                is_read |= bare in MATRIX_READERS
     return is_read
+
+
+def _texts_of(function: SsaFunction, encoding: Encoding) -> set[str]:
+    """Return the types of a function with a layout, as they are written."""
+    values = function.once("values of each type", _by_text)
+    types = [(value.text, function.type_of(value)) for value in values]
+    return {text for text, t in types if t is not None and t.encoding == encoding}
+
+
+def _by_text(function: SsaFunction) -> Sequence[Value]:
+    """Return a value of each type of a function."""
+    operands = (value for operation in function.operations for value in operation.operands)
+    return [*{value.text: value for value in chain(function.values.values(), operands)}.values()]
 
 
 def _accesses(
