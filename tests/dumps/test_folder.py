@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
 from work import calls_of
 
+from tt_layout.audit import audit
 from tt_layout.dumps.audits import FileKernels, KernelReader
 from tt_layout.dumps.dump import AS_IT_IS
+from tt_layout.dumps.processes import results_of_groups
+from tt_layout.worker import start_method
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 KERNELS = sorted(EXAMPLES.glob("*/*.ttgir"))
@@ -61,6 +66,25 @@ def test_what_dumps_have_in_common_is_found_out_once(tmp_path: Path) -> None:
         together.read(name)
     alone = calls_of(partial(reader().read, names[2]))
     assert calls_of(partial(together.read, names[2])) * 1.5 < alone
+
+
+def test_no_layout_is_described_for_a_table_of_kernels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    described: list[object] = []
+
+    def describing(*module: object) -> tuple[()]:
+        described.append(module)
+        return ()
+
+    monkeypatch.setattr(audit, "layout_rows", describing)
+    path = Path(of_other_layouts(tmp_path, 2))
+    assert isinstance(reader(explains=False).read(str(path)), FileKernels)
+    assert not described
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("warpsPerCTA = [2, 2]", "warpsPerCTA = [2, 1]"), encoding="utf-8")
+    assert isinstance(reader(explains=False).read(str(path)), FileKernels)
+    assert described  # a layout is for fewer warps: the finding names where it is used
 
 
 def of_other_layouts(folder: Path, number: int, stride: int = 64) -> str:
@@ -146,3 +170,19 @@ def test_a_kernel_that_spills_is_audited_once_under_all_names(tmp_path: Path) ->
     together = reader()
     first = calls_of(lambda: together.read(spilling(tmp_path, "weights")))
     assert calls_of(lambda: together.read(spilling(tmp_path, "tokens"))) < first / 20
+
+
+def _noting(folder: Path) -> Callable[[int], int]:
+    """Make a function in a process, and note that."""
+    (folder / str(os.getpid())).touch()
+    return lambda number: number * 2
+
+
+@pytest.mark.skipif(start_method() != "fork", reason="what a process has found is not sent")
+def test_processes_begin_with_what_an_item_took(tmp_path: Path) -> None:
+    groups = [[1, 2], [3, 4], [5]]
+    with results_of_groups(groups, _noting, tmp_path, processes=2) as results:
+        assert sorted(results) == [2, 4, 6, 8, 10]
+    assert len([*tmp_path.iterdir()]) == 1
+    with results_of_groups([], _noting, tmp_path, processes=2) as results:
+        assert [*results] == []

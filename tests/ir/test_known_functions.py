@@ -70,6 +70,21 @@ def test_a_function_is_placed_as_it_would_be_read(kernel: str) -> None:
     assert calls_of(lambda: reader.functions(module)) < first / 3
 
 
+def test_operations_of_a_kind_are_searched_once_for_functions_of_other_constants() -> None:
+    text, seen = (KERNELS / "matmul-sm90.ttgir").read_text(), list[str]()
+
+    def is_product(operation: SsaOperation) -> bool:
+        seen.append(operation.name)
+        return operation.traits.multiplies
+
+    reader = SsaReader()
+    first, placed = read(reader, text), read(reader, renamed(text))
+    for function in (first, placed, first):
+        products = [o for o in function.operations if o.traits.multiplies]
+        assert function.chosen(is_product) == products != []
+    assert seen == [operation.name for operation in first.operations]
+
+
 def test_as_much_text_is_known_as_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [(KERNELS / f"{name}.ttgir").read_text() for name in ("matmul-sm90", "softmax-sm90")]
     functions = [text[text.index("tt.func") : text.rindex("\n  }") + 4] for text in texts]

@@ -183,6 +183,36 @@ def test_copies_need_no_first_object() -> None:
     assert pickle.loads(pickle.dumps(sent)) == copy.copy(sent) == sent
 
 
+class Counted:
+    """A value that counts how often its hash is asked for."""
+
+    asked = 0
+
+    def __hash__(self) -> int:
+        Counted.asked += 1
+        return 1
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Counted)
+
+
+@records.dataclass(frozen=True)
+class Holder:
+    """An object of a value that is long to hash."""
+
+    value: Counted
+
+
+def test_a_hash_is_found_once_in_each_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hashes of texts are others in each process, so that none is sent to another one."""
+    monkeypatch.setattr(Counted, "asked", 0)
+    holder = Holder(Counted())
+    assert hash(holder) == hash(holder)
+    assert Counted.asked == 1
+    assert hash(pickle.loads(pickle.dumps(holder))) == hash(holder)
+    assert Counted.asked == 2
+
+
 def test_no_signature_is_written_for_what_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """It takes longer than all else, for what nobody sees."""
     base, _ = small_classes(records.dataclass)
