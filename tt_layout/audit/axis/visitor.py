@@ -23,7 +23,7 @@ _HINTS = frozenset(HINTS)
 
 def hinted(info: AxisInfo, attributes: Mapping[str, Attribute]) -> AxisInfo:
     """Replace an AxisInfo by the hints of an operation's attributes."""
-    if _HINTS.isdisjoint(attributes):
+    if not attributes or _HINTS.isdisjoint(attributes):
         return info
     vectors: list[Sequence[int]] = [
         integers(attributes.get(hint)) or computed for hint, computed in zip(HINTS, info.vectors)

@@ -64,7 +64,7 @@ class LayoutExchange:
         if new is None:
             parents: dict[str, Any] = {
                 item.name: self.encoding(value)
-                for item in fields(old)
+                for item in (fields(old) if any(True for _ in old.parents()) else ())
                 if isinstance(value := getattr(old, item.name), Encoding)
             }
             changed = any(getattr(old, name) is not parent for name, parent in parents.items())
