@@ -262,7 +262,10 @@ class Scope:
     def type(self, text: str, offset: int) -> IRType | None:
         """Return the type of a text; None for an undefined alias."""
         if text.startswith("!") and "<" not in text:
-            return self._aliased_type(text)
+            alias, text = text, self.expand_type(text)
+            if not _is_type(text):
+                return None
+            offset = self.type_definitions[alias[1:]].value
         ir_type = self._type_at(text, self.source, offset)
         is_named = not text.startswith("<")
         if is_named and not isinstance(ir_type.encoding, LayoutError):
@@ -272,8 +275,7 @@ class Scope:
     def type_of_text(self, text: str) -> IRType | None:
         """Return the type of a text; None for a scalar and for text that is not a type."""
         if text not in self._types:
-            head = _TYPE_HEAD.match(text)
-            is_type = head is not None and head.group(1) in KINDS
+            is_type = _is_type(text)
             self._types[text] = self._type_at(text, Source(text), 0) if is_type else None
         return self._types[text]
 
@@ -311,13 +313,6 @@ class Scope:
         node = parse_syntax(source, offset).layout
         return defined._replace(text=text, layout=layout_text(node) if node is not None else None)
 
-    def _aliased_type(self, name: str) -> IRType | None:
-        span = self._type_span(name)
-        head = _TYPE_HEAD.match(self.source.text, span[0]) if span is not None else None
-        if span is None or head is None or head.group(1) not in KINDS:
-            return None
-        return self._parse_type(head.group(1), self.source, span[0])
-
     @property
     def has_type_aliases(self) -> bool:
         """Whether types have aliases."""
@@ -325,17 +320,13 @@ class Scope:
 
     def expand_type(self, text: str) -> str:
         """Expand a type alias."""
-        span = self._type_span(text)
-        return self.source.text[slice(*span)] if span is not None else text
-
-    def _type_span(self, name: str) -> tuple[int, int] | None:
-        """Return the span of the type of an alias; None if it is not an alias of one."""
-        definition = self.type_definitions.get(name[1:]) if name.startswith("!") else None
+        definition = self.type_definitions.get(text[1:]) if text.startswith("!") else None
         if definition is None:
-            return None
-        start = definition.value
-        head = _TYPE_HEAD.match(self.source.text, start)
-        return (start, closing(self.source, head.end() - 1)) if head is not None else None
+            return text
+        head = _TYPE_HEAD.match(self.source.text, definition.value)
+        if head is None:
+            return text
+        return self.source.text[head.start() : closing(self.source, head.end() - 1)]
 
     # -- locations ----------------------------------------------------------------------------
 
@@ -347,6 +338,12 @@ class Scope:
     def location(self, text: str) -> Location | None:
         """Resolve the content of ``loc(...)`` to a location in the program."""
         return self.locations.of_text(text)
+
+
+def _is_type(text: str) -> bool:
+    """Tell whether a text begins as a type with a layout may."""
+    head = _TYPE_HEAD.match(text)
+    return head is not None and head.group(1) in KINDS
 
 
 def without_ignored(node: Node, offset: int) -> Node:
