@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Protocol, overload
+from typing import TYPE_CHECKING, overload
 
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
@@ -15,12 +15,11 @@ from tt_layout.ir.names import name_today, stated
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.source import Source, Span, UnplacedLine
 from tt_layout.records import dataclass
-from tt_layout.releases import Release
 from tt_layout.tuples import NamedTuple
 
 if TYPE_CHECKING:
-    from tt_layout.ir.operations import Location, Operation
-    from tt_layout.ir.ssa import SsaReader
+    from tt_layout.ir.operations import Operation
+    from tt_layout.ir.scope import Scope
 
 AttributeValue = str | int | bool
 
@@ -219,31 +218,6 @@ class TypeUses(Sequence[TypeUse]):
         return self._types
 
 
-class SymbolTable(Protocol):
-    """Types and locations by their texts, under the aliases of a module."""
-
-    @property
-    def release(self) -> Release | None:
-        """The release whose rules hold; None if it is inferred."""
-
-    @property
-    def reader(self) -> SsaReader:
-        """The reader of functions, which knows what it has read of other modules."""
-
-    @property
-    def has_type_aliases(self) -> bool:
-        """Whether types have aliases."""
-
-    def type_of_text(self, text: str) -> IRType | None:
-        """Parse a type; return None for a scalar and for text that is not a type."""
-
-    def expand_type(self, text: str) -> str:
-        """Expand a type alias."""
-
-    def location(self, text: str) -> Location | None:
-        """Resolve the content of ``loc(...)`` to a location in the program."""
-
-
 class PassChoice(NamedTuple):
     """The default module of a dump of passes, where none was requested.
 
@@ -308,7 +282,7 @@ class Module:
     functions: tuple[Function, ...]
     moves: tuple[MovementName, ...]
     partition_warps: frozenset[int]
-    symbols: SymbolTable = field(compare=False)
+    symbols: Scope = field(compare=False)
     stands_alone: bool
     place: ModulePlace
     error: LayoutError | None = None

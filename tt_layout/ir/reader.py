@@ -315,10 +315,7 @@ class _Scanner:
             "close": lambda match: self.part.close_region(match.start()),
             "move": self._move,
             "generic_move": self._generic_move,
-            "tensor": self._tensor,
-            "type": self._type,
-            "broken_tensor": self._broken_tensor,
-            "broken": self._broken,
+            **dict.fromkeys(("tensor", "type", "broken_tensor", "broken"), self._type),
             "short": self._short,
             "type_alias": self._alias_use,
         }
@@ -476,21 +473,14 @@ class _Scanner:
     def _generic_move(self, match: re.Match[str]) -> None:
         self.part.moves.append((match.start(), match.group("generic_move")))
 
-    def _tensor(self, match: re.Match[str]) -> None:
-        """Record the use of a type that begins with ``tensor``."""
-        start = match.start() - len("tenso")
-        self._use(self.text[start : match.end()], start)
-
     def _type(self, match: re.Match[str]) -> None:
-        """Record the use of a type that begins with ``!``."""
-        start = self.text.rindex("!", 0, match.start())
-        self._use(self.text[start : match.end()], start)
-
-    def _broken_tensor(self, match: re.Match[str]) -> None:
-        self._use_broken(match.start() - len("tenso"))
-
-    def _broken(self, match: re.Match[str]) -> None:
-        self._use_broken(self.text.rindex("!", 0, match.start()))
+        """Record the use of a type; of one without an end, of what is kept of it."""
+        kind, end = match.lastgroup, match.start()
+        is_tensor = kind in ("tensor", "broken_tensor")
+        start = end - len("tenso") if is_tensor else self.text.rindex("!", 0, end)
+        is_whole = kind in ("tensor", "type")
+        text = self.text[start : match.end()] if is_whole else broken_type(self.text, start)
+        self._use(text, start)
 
     def _short(self, match: re.Match[str]) -> None:
         """Record the use of a memdesc that is written without its name."""
@@ -500,10 +490,6 @@ class _Scanner:
         """Record the use of a type alias."""
         if match.group("type_alias") in self.part.type_aliases:
             self._use(match.group(), match.start())
-
-    def _use_broken(self, start: int) -> None:
-        """Record the use of a type without an end."""
-        self._use(broken_type(self.text, start), start)
 
     def _use(self, text: str, offset: int) -> None:
         part = self.part

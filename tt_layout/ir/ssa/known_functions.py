@@ -45,6 +45,7 @@ from tt_layout.ir.ssa.model import (
     Successor,
     Value,
     connect,
+    unresolved,
 )
 from tt_layout.mlir.source import UNPLACED
 from tt_layout.tuples import NamedTuple
@@ -283,8 +284,6 @@ class FunctionDraft(NamedTuple):
             body=body,
             line=first,
             column=function.column,
-            resolve_type=_no_type,
-            resolve_location=_no_location,
             alike=self.alike_of(text.constants),
         )
 
@@ -489,7 +488,7 @@ class KnownFunctions:
             self._of_drafts = 0
         self._of_drafts += len(text)
         plain = replace(
-            function, resolve_type=_no_type, resolve_location=_no_location, alike=Alike({})
+            function, resolve_type=unresolved, resolve_location=unresolved, alike=Alike({})
         )
         self._drafts[named.key] = _ReadFunction(plain, named)
         return self._kept(plain, text, module)
@@ -502,14 +501,6 @@ class KnownFunctions:
         self._of_plain += len(text)
         self._plain[text, plain.line, plain.column] = plain
         return _in_module(plain, module)
-
-
-def _no_type(text: str) -> None:
-    """Return no type: a function that is kept knows no layouts."""
-
-
-def _no_location(text: str) -> None:
-    """Return no location, either."""
 
 
 def _in_module(plain: SsaFunction, module: Module) -> SsaFunction:

@@ -338,6 +338,10 @@ class Alike:
         return self._skeleton
 
 
+def unresolved(text: str) -> None:
+    """Return no type and no location: a function that is kept for others knows neither."""
+
+
 @dataclass(frozen=True, eq=False)
 class SsaFunction:
     """A function of a module.
@@ -364,8 +368,8 @@ class SsaFunction:
     body: Region
     line: int
     column: int
-    resolve_type: Callable[[str], IRType | None]
-    resolve_location: Callable[[str], Location | None]
+    resolve_type: Callable[[str], IRType | None] = unresolved
+    resolve_location: Callable[[str], Location | None] = unresolved
     alike: Alike | None = None
     plain: SsaFunction | None = None
     facts: dict[Hashable, Any] = field(default_factory=dict)
