@@ -9,7 +9,7 @@ import pytest
 from command import Run, runner
 
 from tt_layout.audit.audit import audit_module
-from tt_layout.audit.kernel import Kernel
+from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.shares import Basis, Launched, Shares, Verdict
 from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.audit.values.given import GivenValues
@@ -112,6 +112,41 @@ def test_more_accesses_may_take_longer_where_multiprocessors_have_one_program(
     assert found[0].saved == found[1].saved
     assert not any(one.worse for one in found), "as many cycles are no more"
     assert [adviser.share_of_cycles(finding, one).verdict for one in found] == verdicts
+
+
+BLOCKS = """    %pid = tt.get_program_id x : i32
+    %k = arith.constant 1024 : i32
+    %b = arith.muli %pid, %k : i32
+    %xb = tt.addptr %x, %b : !tt.ptr<f32>, i32
+    %yb = tt.addptr %y, %b : !tt.ptr<f32>, i32
+    %ns = tt.splat %n : i32 -> tensor<1024xi32, #thin>
+    %i ="""
+"""A block of its own for each program: memory bounds them."""
+
+MASKED = """%m = arith.cmpi slt, %i, %ns : tensor<1024xi32, #thin>
+    %v ="""
+"""Loads of single elements, the more of a sector apart the more of them a thread holds."""
+
+
+def test_a_fix_is_not_small_that_is_estimated_to_pay() -> None:
+    """Memory bounds the launch, which takes longer than that."""
+    text = EITHER_WAY.replace("    %i =", BLOCKS).replace("splat %x ", "splat %xb ")
+    text = text.replace("splat %y ", "splat %yb ").replace("%v =", MASKED)
+    text = text.replace("sizePerThread = [4]", "sizePerThread = [1]").replace("[2]", "[4]")
+    text = text.replace("i32}) {", "i32}, %n: i32) {").replace("tt.load %q", "tt.load %q, %m")
+    [module] = parse_ir(text)
+    grid = {"num_programs_x": 16384, "num_programs_y": 1, "num_programs_z": 1}
+    audit = audit_module(module, given=GivenValues({**grid, "n": 1001}))
+    adviser = Adviser(audit)
+    [finding] = [one for one in audit.findings if "conversions" in one.kinds]
+    best = adviser.best(finding)
+    share = adviser.share_of([finding])
+    assert share is not None
+    assert share.is_small
+    assert best is not None
+    assert not adviser.share(finding, best).is_small
+    [kernel] = kernels_of(adviser)
+    assert kernel.verdict.endswith("; 1 fix found")
 
 
 def test_what_dram_bounds_is_doubtful_without_a_grid() -> None:

@@ -83,8 +83,8 @@ def _sorted(adviser: Adviser) -> SortedGroups:
         if key is not None and key in fixed:
             sorted_.cured.append(group)
             continue
-        first, share = group.findings[0], adviser.share_of(group.findings)
-        if first.urgency == Urgency.CYCLES and share is not None and share.is_small:
+        first = group.findings[0]
+        if first.urgency == Urgency.CYCLES and _is_small(group, adviser):
             sorted_.small.append(group)
         else:
             sorted_.large[first] = group
@@ -92,6 +92,16 @@ def _sorted(adviser: Adviser) -> SortedGroups:
                 fixed.add(key)
                 sorted_.fixes[first] = group
     return sorted_
+
+
+def _is_small(group: Group, adviser: Adviser) -> bool:
+    """Tell whether a group takes little of the time, and its fix is not estimated to pay."""
+    first, share = group.findings[0], adviser.share_of(group.findings)
+    if share is None or not share.is_small:
+        return False
+    best = adviser.best(first)
+    change = adviser.share(first, best).change if best is not None else None
+    return change is None or share._replace(change=change).is_small
 
 
 def led_by(findings: Iterable[Finding], groups: Mapping[Finding, Group]) -> list[Group]:
