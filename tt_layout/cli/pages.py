@@ -79,10 +79,10 @@ def dump_page(
     page = page_of_dump(
         source, names, release, module, program, line, metadata, given=given, watch=watched
     )
-    if page.dump.programs:
-        first = safe(next(iter(page.dump.programs)))
-        which = first if len(page.dump.programs) == 1 else f"{first} and others"
-        files = count(len(page.dump.programs), "file")
+    if programs := page.dump.programs:
+        first = safe(next(iter(programs)))
+        which = first if len(programs) == 1 else f"{first} and others"
+        files = count(len(programs), "file")
         note(f"the page has lines of {files} of the program: {which}")
     return page.html.encode()
 

@@ -630,18 +630,18 @@ def upcast(layout: Layout, count: int) -> Layout:
         >>> str(upcast(Layout((8, 64), (64, 1)), 4))
         '(8,16):(16,1)'
     """
-    return _each_leaf(layout, lambda size, stride: _upcast(size, stride, count, layout))
 
+    def wider(size: int, stride: int) -> tuple[int, int]:
+        if stride == 0:
+            return size, 0
+        if stride % count == 0:
+            return size, stride // count
+        inside = count // stride if count % stride == 0 else 0
+        if not inside or (size % inside and inside % size):
+            raise LayoutError(f"{layout} cannot be recast: {count} elements are not one of another")
+        return max(1, size // inside), 1
 
-def _upcast(size: int, stride: int, count: int, layout: Layout) -> tuple[int, int]:
-    if stride == 0:
-        return size, 0
-    if stride % count == 0:
-        return size, stride // count
-    inside = count // stride if count % stride == 0 else 0
-    if not inside or (size % inside and inside % size):
-        raise LayoutError(f"{layout} cannot be recast: {count} elements are not one of another")
-    return max(1, size // inside), 1
+    return _each_leaf(layout, wider)
 
 
 def downcast(layout: Layout, count: int) -> Layout:
