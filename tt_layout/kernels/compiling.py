@@ -78,7 +78,7 @@ class TritonCompiler:
         from tempfile import TemporaryDirectory
 
         with TemporaryDirectory(prefix="tt-layout-") as folder:
-            ended = self._run(("release",), folder, self.seconds)
+            ended = self._run(("release",), folder)
             printed = _start_of(folder, "stdout").strip()
         is_release = ended == 0 and re.fullmatch(r"\d+\.\d+[\w.+-]{0,80}", printed)
         return printed if is_release else None
@@ -150,7 +150,7 @@ class TritonCompiler:
         with TemporaryDirectory(prefix="tt-layout-", ignore_cleanup_errors=True) as folder:
             with open(os.path.join(folder, "kernel.ttgir"), "wb") as file:
                 file.write(content)
-            ended = self._run(("compile", folder, *arguments), folder, self.seconds)
+            ended = self._run(("compile", folder, *arguments), folder)
             if ended is None:
                 return _trouble(f"{self.source} did not end within {self.seconds:g} seconds")
             answer = _answer_in(folder)
@@ -190,7 +190,7 @@ class TritonCompiler:
         verb = "does not compile it" if is_read else "does not read it"
         return {"note": f"{self.source} {verb}: {_one_line(reasons[0] if reasons else error)}"}
 
-    def _run(self, arguments: tuple[str, ...], folder: str, seconds: float) -> int | None:
+    def _run(self, arguments: tuple[str, ...], folder: str) -> int | None:
         """Run the program in that Python; return its status, None if it was killed.
 
         Its output goes to files, whose size is limited.
@@ -213,7 +213,7 @@ class TritonCompiler:
             except (OSError, ValueError):
                 return 127
             try:
-                return process.wait(seconds)
+                return process.wait(self.seconds)
             except subprocess.TimeoutExpired:
                 return None
             finally:
