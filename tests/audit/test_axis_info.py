@@ -399,3 +399,20 @@ def test_what_would_follow_is_found_of_what_is_asked_for_alone() -> None:
 
     work(10)  # what follows of one operation is remembered
     assert work(400) == work(10)
+
+
+def test_suppositions_about_a_long_chain_take_as_long_as_the_chain() -> None:
+    """Each value of it depends on all before: slices would be half of the square of its length."""
+
+    def work(times: int) -> int:
+        steps = [f"  %a{at + 1} = arith.addi %a{at}, %n : i32" for at in range(times)]
+        [module] = parse_ir(body("\n".join(steps), "%n: i32, %a0: i32"))
+        [function] = SsaReader().functions(module)
+        even = AxisInfo.of((1,), (2,), (1,))
+        given = dict.fromkeys(function.arguments, even)
+        alone = SupposedInfo(ControlFlow(function), axis_info(function), given)
+        calls = calls_of(lambda: [alone[value] for value in alone])
+        assert {alone[value].divisibility for value in alone} == {(2,)}
+        return calls
+
+    assert work(2000) < 3 * work(1000)

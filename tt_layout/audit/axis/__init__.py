@@ -24,6 +24,9 @@ from tt_layout.ir.ssa.control_flow import Call, ControlFlow, calls
 MAX_FUNCTIONS = 1 << 9
 """Skeletons of functions whose AxisInfo is remembered."""
 
+MANY_TIMES = 16
+"""As many values of slices, for each of a function, are followed before all of it is visited."""
+
 _infos: dict[Hashable, tuple[tuple[int, AxisInfo], ...]] = {}
 """Skeleton -> numbers of its values and their AxisInfo, in the order in which they are found."""
 
@@ -76,18 +79,28 @@ class SupposedInfo(Mapping[Value, AxisInfo]):
     ) -> None:
         self._flow, self._known, self._supposed = flow, known, supposed
         self._infos: dict[Value, AxisInfo] = {}
+        self._followed = 0
 
     def __getitem__(self, value: Value) -> AxisInfo:
         if value not in self._infos:
-            known, function = self._known[value], self._flow.function
+            known = self._known[value]
+            if self._followed > MANY_TIMES * len(self._known):  # the whole function is no longer
+                self._infos |= self._visited(None)
+                return self._infos.setdefault(value, known)
             within = BackwardSlice(self._flow, value)
+            self._followed += len(within.values)
             if within.values.keys().isdisjoint(self._supposed):
                 self._infos[value] = known
             else:
-                arguments = (self._known[argument] for argument in function.arguments)
-                infos = Visitor(function, self._supposed, within).run(arguments)
+                infos = self._visited(within)
                 self._infos |= {value: infos[value] for value in within.values if value in infos}
         return self._infos[value]
+
+    def _visited(self, within: BackwardSlice | None) -> Mapping[Value, AxisInfo]:
+        """Return the AxisInfo of the values of a slice; None for the whole function."""
+        function = self._flow.function
+        arguments = (self._known[argument] for argument in function.arguments)
+        return Visitor(function, self._supposed, within).run(arguments)
 
     def __contains__(self, value: object) -> bool:
         return value in self._known
