@@ -356,6 +356,19 @@ def test_what_a_verdict_announces_is_shown_or_counted() -> None:
     assert "1 more change of the program): .whole lists them" in lines[-1]
 
 
+def test_the_kinds_of_what_is_left_out_add_up() -> None:
+    """A finding of two kinds was counted as two."""
+    audit, long = base("f", ""), "moves a byte " * 40
+    row = audit.movements[0]
+    found = [
+        Finding(line, f"tt.{line}", "f", (Said("a", 1e4), Helped(long, 1e4)), None, None, row)
+        for line in (1, 2)
+    ]
+    adviser = Adviser(audit.with_facts(findings=tuple(found)))
+    *_, last = first_screen(kernels_of(adviser), adviser, ProgramSource(), 4)
+    assert last.text == "and 1 more finding (1 access of 1 words): .whole lists it"
+
+
 @pytest.mark.parametrize("path", sampled(DUMPS, 4), ids=lambda path: path.stem)
 def test_all_fixes_that_are_announced_are_shown_or_counted(path: Path) -> None:
     text = " ".join(plain_text(AuditReport(path.name, audits(path))).split())

@@ -582,9 +582,17 @@ def kernels_of(
     return tuple(Kernel(adviser, name, file, len(names) == 1) for name in names)
 
 
-def kinds_texts(findings: Sequence[Finding]) -> Iterator[str]:
-    """Yield how many findings there are of each kind, in the order of the rules."""
-    pairs = [(finding, occurrence) for finding in findings for occurrence in finding.occurrences]
+def kinds_texts(findings: Sequence[Finding], *, is_once: bool = False) -> Iterator[str]:
+    """Yield how many findings there are of each kind, in the order of the rules.
+
+    Args:
+        findings: the findings.
+        is_once: whether one of several kinds counts as its main one alone, so that all add up.
+    """
+    kinds = 1 if is_once else None
+    pairs = [
+        (finding, occurrence) for finding in findings for occurrence in finding.occurrences[:kinds]
+    ]
     groups = grouped(pairs, lambda pair: (pair[1].order, pair[1].counted))
     for (_, counted), group in sorted(groups.items(), key=lambda item: item[0]):
         runs = (finding.runs for finding, _ in group if not finding.is_error)

@@ -439,7 +439,7 @@ def _left_out(
 
 def _kinds(findings: Sequence[Finding]) -> str:
     """Return the number of findings of each kind, as far as there is room."""
-    kinds = [abridged(kind, MAX_KINDS) for kind in kinds_texts(findings)]
+    kinds = [abridged(kind, MAX_KINDS) for kind in kinds_texts(findings, is_once=True)]
     shown = len(kinds)
     while shown > 1 and len(", ".join(kinds[:shown])) > MAX_KINDS:
         shown -= 1
