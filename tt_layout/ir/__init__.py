@@ -6,9 +6,10 @@ operations of unknown dialects, locations, comments and strings do no harm.
 
 from __future__ import annotations
 
-from tt_layout.ir.module import Alias, Function, Module, TypeUse
+from tt_layout.ir.module import Function, Module, TypeUse
 from tt_layout.ir.operations import Operation
 from tt_layout.ir.reader import iterate_ir, parse_ir
+from tt_layout.ir.scope import Alias
 from tt_layout.ir.types import IRType
 
 __all__ = [

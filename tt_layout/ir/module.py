@@ -6,40 +6,20 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, overload
+from typing import overload
 
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import BACKENDS, Gpu, find_gpu, intel
 from tt_layout.ir.names import name_today, stated
+from tt_layout.ir.operations import Operation
+from tt_layout.ir.scope import Alias, Scope
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.source import Source, Span, UnplacedLine
 from tt_layout.records import dataclass
 from tt_layout.tuples import NamedTuple
 
-if TYPE_CHECKING:
-    from tt_layout.ir.operations import Operation
-    from tt_layout.ir.scope import Scope
-
 AttributeValue = str | int | bool
-
-
-class Alias(NamedTuple):
-    """A definition ``#name = ...``.
-
-    Attributes:
-        name: without the number sign.
-        kind: ``layout``, ``location`` or ``other``.
-        encoding: the layout, or its error; None where it is not a layout.
-        line, column: position of the name, from 1; lines count from the module's first line, and
-            are 0 or less above it.
-    """
-
-    name: str
-    kind: str
-    encoding: Encoding | LayoutError | None
-    line: int
-    column: int
 
 
 class LazyAliases(Mapping[str, Alias]):
@@ -273,6 +253,7 @@ class Module:
         symbols: resolves the types and locations in its text.
         stands_alone: whether it uses no aliases of modules above it.
         place: its position in the dump.
+        read_operations: reads its operations that move data.
         error: the error of a truncated module.
     """
 
@@ -285,6 +266,7 @@ class Module:
     symbols: Scope = field(compare=False)
     stands_alone: bool
     place: ModulePlace
+    read_operations: Callable[[Module], tuple[Operation, ...]] = field(compare=False, repr=False)
     error: LayoutError | None = None
 
     @property
@@ -329,9 +311,7 @@ class Module:
     @cached_property
     def operations(self) -> tuple[Operation, ...]:
         """The operations that move data between layouts, in order."""
-        from tt_layout.ir.ssa.reader import movements
-
-        return tuple(movements(self, self.symbols.reader.functions(self)))
+        return self.read_operations(self)
 
     def operations_on(self, line: int) -> Sequence[Operation]:
         """Return the operations on a line of the source that move data between layouts.

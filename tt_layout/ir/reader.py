@@ -33,6 +33,7 @@ from tt_layout.ir.module import (
     MovementName,
     TypeUses,
 )
+from tt_layout.ir.operations import Operation
 from tt_layout.ir.scope import Interner, Scope
 from tt_layout.ir.tokens import (
     HEADER,
@@ -115,8 +116,17 @@ def build_module(source: Source, part: Part, interner: Interner) -> Module:
         symbols=scope,
         stands_alone=part.stands_alone(source.text),
         place=_place(source, part, source.line_column(start)[0]),
+        read_operations=_operations,
         error=part.cut_off(source),
     )
+
+
+def _operations(module: Module) -> tuple[Operation, ...]:
+    """Read the operations that move data, by a reader that knows what it has read elsewhere."""
+    from tt_layout.ir.ssa.reader import SsaReader, movements
+
+    reader = module.symbols.interner.once(SsaReader)
+    return tuple(movements(module, reader.functions(module)))
 
 
 def _place(source: Source, part: Part, line: int) -> ModulePlace:

@@ -8,9 +8,9 @@ each meaning.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import Any, TypeVar
 
 from tt_layout.encodings import FORMS, Encoding, read_encoding
 from tt_layout.encodings.forks import WRAPPERS
@@ -18,7 +18,6 @@ from tt_layout.encodings.registry import may_be_layout
 from tt_layout.enums import TypeKind
 from tt_layout.errors import LayoutError, UnknownKeyError
 from tt_layout.ir.dump_part import Part
-from tt_layout.ir.module import Alias
 from tt_layout.ir.operations import Location
 from tt_layout.ir.tokens import LOCATION, rest_of_group
 from tt_layout.ir.types import KINDS, IRType, layout_text, parse_syntax
@@ -35,9 +34,9 @@ from tt_layout.mlir.syntax import (
 )
 from tt_layout.mlir.types import closing
 from tt_layout.releases import Release
+from tt_layout.tuples import NamedTuple
 
-if TYPE_CHECKING:
-    from tt_layout.ir.ssa import SsaReader
+T = TypeVar("T")
 
 _REFERENCE = re.compile(r"#([\w$-]+)(?![\w$.<-])", re.ASCII)
 _TYPE_HEAD = re.compile(r"([!\w.]+)\s*<", re.ASCII)
@@ -67,6 +66,24 @@ MAX_LENGTH = 1 << 12  # characters of a location that are looked at
 MAX_NESTING = 64
 
 
+class Alias(NamedTuple):
+    """A definition ``#name = ...``.
+
+    Attributes:
+        name: without the number sign.
+        kind: ``layout``, ``location`` or ``other``.
+        encoding: the layout, or its error; None where it is not a layout.
+        line, column: position of the name, from 1; lines count from the module's first line, and
+            are 0 or less above it.
+    """
+
+    name: str
+    kind: str
+    encoding: Encoding | LayoutError | None
+    line: int
+    column: int
+
+
 class Interner:
     """Cache of encodings and types by their text, shared by the modules of a dump.
 
@@ -81,13 +98,14 @@ class Interner:
         self.numbers: dict[str, int] = {}
         self.encodings: dict[str, Encoding] = {}
         self.types: dict[str, dict[str, IRType]] = {}
+        self._made: dict[Callable[[], Any], Any] = {}
 
-    @cached_property
-    def reader(self) -> SsaReader:
-        """The reader of functions, which knows what it has read of other modules."""
-        from tt_layout.ir.ssa import SsaReader
-
-        return SsaReader()
+    def once(self, make: Callable[[], T]) -> T:
+        """Return what a function makes, which modules share."""
+        if make not in self._made:
+            self._made[make] = make()
+        made: T = self._made[make]
+        return made
 
     def number(self, key: str) -> int:
         """Return the number of a text."""
@@ -140,11 +158,6 @@ class Scope:
     def release(self) -> Release | None:
         """The release whose rules hold; None if it is inferred."""
         return self.interner.release
-
-    @property
-    def reader(self) -> SsaReader:
-        """The reader of functions, which knows what it has read of other modules."""
-        return self.interner.reader
 
     # -- keys -------------------------------------------------------------------------------
 

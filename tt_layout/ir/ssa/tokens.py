@@ -49,16 +49,6 @@ TOKEN = re.compile(
 _SPREAD = re.compile(r"\s[<x]|<\s|\dx\s|\n")
 
 
-def compact(text: str) -> str:
-    """Return a type without spaces, if it has some where types usually have none.
-
-    Example:
-        >>> compact("tensor <4x\\n f32>"), compact("tensor<4xf32, #ttg.dot_op<{opIdx = 0}>>")
-        ('tensor<4xf32>', 'tensor<4xf32, #ttg.dot_op<{opIdx = 0}>>')
-    """
-    return "".join(text.split()) if _SPREAD.search(text) else text
-
-
 _PACK = rf"{_VALUE}(?:\s*:\s*\d+)?"
 VALUES = re.compile(rf"{_PACK}(?:\s*,\s*{_PACK})*(?P<equals>\s*=(?!=))?", re.ASCII)
 """Values beside each other: results of an operation, if an equals sign follows."""
@@ -73,6 +63,18 @@ DICTIONARY = re.compile(
 
 SCALAR = re.compile(r"[su]?i\d+|b?f\d+\w*|tf32|index|none", re.ASCII)
 """A type that is a single word."""
+
+_BRACKET = re.compile(rf"[({{\[]|(?P<end>[)}}\]])|{QUOTED}|//[^\n]*")
+
+
+def compact(text: str) -> str:
+    """Return a type without spaces, if it has some where types usually have none.
+
+    Example:
+        >>> compact("tensor <4x\\n f32>"), compact("tensor<4xf32, #ttg.dot_op<{opIdx = 0}>>")
+        ('tensor<4xf32>', 'tensor<4xf32, #ttg.dot_op<{opIdx = 0}>>')
+    """
+    return "".join(text.split()) if _SPREAD.search(text) else text
 
 
 class Cursor:
@@ -118,9 +120,6 @@ class Cursor:
     def begins_line(self) -> bool:
         """Tell whether the token is the first of its line."""
         return "\n" in self.source[self.last_end : self.start]
-
-
-_BRACKET = re.compile(rf"[({{\[]|(?P<end>[)}}\]])|{QUOTED}|//[^\n]*")
 
 
 def closing(source: str, offset: int) -> int:
