@@ -24,7 +24,6 @@ from tt_layout.mlir.syntax import AttributeNode, DictNode, EntryNode, Node
 from tt_layout.records import dataclass
 from tt_layout.releases import Release, in_words
 from tt_layout.surface import argument
-from tt_layout.wording import listed, plural
 
 
 def read_encoding(
@@ -93,13 +92,16 @@ class Reader:
                 raise _unknown_key(attribute.name, entry, keys, self.release)
         values = form.normalize(self._values(attribute, form, entries))
         spans = {e.key: e.value.span for e in entries}
-        has_own = any(key.is_fork and key.name in spans for key in form.keys)
+        # a fork may have written it: it is in a dump, or has a fork's key
+        may_be_forks = self.uses_silent_defaults or any(
+            key.is_fork and key.name in spans for key in form.keys
+        )
         try:
             encoding = encoding_class(
                 release=self.release,
                 spelling=Spelling(form, values),
                 origin=EncodingOrigin(attribute.span, spans) if self.keeps_origin else None,
-                is_fork=self.reads_forks and (self.uses_silent_defaults or has_own),
+                is_fork=self.reads_forks and may_be_forks,
                 **form.fields(values),
             )
             encoding.check_parse()
@@ -128,6 +130,8 @@ class Reader:
         absent = [key for key in form.keys if key.name not in values]
         lacking = [repr(key.name) for key in absent if self._default(key) is REQUIRED]
         if lacking:
+            from tt_layout.wording import listed, plural
+
             message = f"#{attribute.name} needs the {plural('key', len(lacking))} {listed(lacking)}"
             raise LayoutError(message, attribute.name_span)
         for key in absent:

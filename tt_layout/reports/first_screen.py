@@ -337,8 +337,7 @@ def _verdict(kernel: Kernel) -> ScreenPart:
     said, colour = safe(kernel.verdict), kernel_colour(kernel)
     texts = (
         f"{kernel.heading}: {said}",
-        f"{kernel.who}: {said}",
-        f"{shortened(kernel.who, MAX_WHO)}: {_short_verdict(kernel)}",
+        f"{shortened(kernel.heading, MAX_WHO)}: {_short_verdict(kernel)}",
     )
     *forms, least = [[Paragraph(text, indent=4, colour=colour)] for text in texts]
     return ScreenPart(Priority.VERDICT, forms, least)
