@@ -261,6 +261,7 @@ for module in sorted(name for name in sys.modules if name.startswith("tt_layout.
     for name, cls in sorted(vars(sys.modules[module]).items()):
         if isinstance(cls, type) and cls.__module__ == module and dataclasses.is_dataclass(cls):
             own = sorted(name for name in vars(cls) if name.startswith("__"))
+            own = [name for name in own if name != "__getstate__"]  # without the hash that is kept
             said = (name, inspect.signature(cls), cls.__dataclass_params__, cls.__match_args__, own)
             text = repr((*said, cls.__hash__ is None, dataclasses.fields(cls)))
             print(module, re.sub(r"0x[0-9a-f]+|<(function|factory|class|built).*?>", "", text))
