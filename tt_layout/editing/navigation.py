@@ -64,21 +64,32 @@ def _named(piece: EditedPiece, audited: AuditedModule, word: Word) -> Iterator[L
     """Yield the occurrences of an alias or a function in its module, its definition first."""
     if word.text[0] not in "#@!":
         return
-    module, span = audited.module, audited.module.span
-    ends = span.start, max(span.start, span.end - 1)
-    first, last = (module.source.line_column(at)[0] for at in ends)
-    if not module.stands_alone:
-        first = 1
+    first, last = _bounds(audited)
     places = [
         LineRange(number, *span)
         for number in range(first, last + 1)
         for span in occurrences(piece.line(number), word.text)
     ]
-    lines = [function.line for function in module.functions if f"@{function.name}" == word.text]
-    if word.text[0] == "#" and word.text[1:] in module.aliases:
-        lines = [module.aliases[word.text[1:]].line]
-    start = module.line_in_source(lines[0]) if lines else None
+    start = _definition_line(audited, word.text)
     yield from sorted(places, key=lambda place: (place.line != start, place))
+
+
+def _bounds(audited: AuditedModule) -> tuple[int, int]:
+    """Return the first and the last line of the text in which a module's names are its own."""
+    module, span = audited.module, audited.module.span
+    ends = span.start, max(span.start, span.end - 1)
+    first, last = (module.source.line_column(at)[0] for at in ends)
+    return (first if module.stands_alone else 1), last
+
+
+def _definition_line(audited: AuditedModule, name: str) -> int | None:
+    """Return the line that defines an alias or a function; None without one."""
+    module = audited.module
+    if name[0] == "#" and name[1:] in module.aliases:
+        return module.line_in_source(module.aliases[name[1:]].line)
+    lines = (function.line for function in module.functions if f"@{function.name}" == name)
+    line = next(lines, None)
+    return module.line_in_source(line) if line is not None else None
 
 
 # -- values -------------------------------------------------------------------------------------

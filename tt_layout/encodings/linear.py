@@ -106,13 +106,15 @@ class GenericLinear(DistributedEncoding):
     def layout_for(self, shape: Shape, element_bits: int | None = None) -> LinearLayout:
         """Return the bases, repeated or clipped to the shape."""
         sizes = dict(zip(dim_names(self.rank), shape))
-        moved = [d for vector in self.register for d, step in enumerate(vector) if step]
-        layout = self.natural_layout.transpose_outs(
-            [f"dim{d}" for d in list(dict.fromkeys([*moved, *row_major(self.rank)]))]
-        )
+        layout = self.natural_layout.transpose_outs([f"dim{d}" for d in self._order()])
         layout = ensure_layout_not_smaller_than(layout, sizes)
         layout = ensure_layout_not_larger_than(layout, sizes, drop_registers=True)
         return layout.transpose_outs(dim_names(self.rank))
+
+    def _order(self) -> list[int]:
+        """Return the dimensions by first appearance among the registers, then row-major."""
+        moved = [d for vector in self.register for d, step in enumerate(vector) if step]
+        return list(dict.fromkeys([*moved, *row_major(self.rank)]))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,6 +23,7 @@ from tt_layout.analyses.conversion.conversion import ConversionKind, classify, w
 from tt_layout.analyses.conversion.scratch import buffer
 from tt_layout.analyses.conversion.shuffles import conversion_shuffles
 from tt_layout.analyses.conversion.sub_groups import (
+    SubGroupStep,
     shuffle_count,
     sub_group_step,
     transpose_accesses,
@@ -30,6 +31,7 @@ from tt_layout.analyses.conversion.sub_groups import (
 from tt_layout.analyses.shared_memory.access import (
     AccessKind,
     AccessMap,
+    Instruction,
     matrix_instruction,
     vector_instruction,
 )
@@ -113,15 +115,7 @@ def _compiled(
     conversion = classify(src, dst)
     step = sub_group_step(src, dst, bits) if target.is_intel else None
     if step is not None:
-        if not step.takes_memory:
-            return CompiledConversion(shuffles=shuffle_count(src))
-        stores, loads, vector = transpose_accesses(src)
-        names = ("sub-group block store", stores), (f"load of {vector} elements", loads)
-        store, load = (
-            Transfer(instruction=name, instructions=number, wavefronts=None, extra_wavefronts=None)
-            for name, number in names
-        )
-        return CompiledConversion(store=store, load=load)
+        return _within_sub_groups(src, step)
     if conversion.kind is ConversionKind.SHUFFLES:
         return CompiledConversion(**conversion_shuffles(src, dst, bits, target)._asdict())
     if not conversion.needs_shared_memory:
@@ -132,6 +126,19 @@ def _compiled(
         store=_step(src, layout, bits // 8, target, is_store=True),
         load=_step(dst, layout, bits // 8, target, is_store=False, crosses=crosses),
     )
+
+
+def _within_sub_groups(src: LinearLayout, step: SubGroupStep) -> CompiledConversion:
+    """Return the instructions by which Intel's compiler converts within sub-groups."""
+    if not step.takes_memory:
+        return CompiledConversion(shuffles=shuffle_count(src))
+    stores, loads, vector = transpose_accesses(src)
+    names = ("sub-group block store", stores), (f"load of {vector} elements", loads)
+    store, load = (
+        Transfer(instruction=name, instructions=number, wavefronts=None, extra_wavefronts=None)
+        for name, number in names
+    )
+    return CompiledConversion(store=store, load=load)
 
 
 def _step(
@@ -146,14 +153,7 @@ def _step(
     """Return the store or the load of a tensor through a conversion buffer."""
     places = access_map(registers, layout, element_bytes)
     kind = layout.store if is_store else layout.load
-    if kind.vector_lanes:
-        is_transposed = kind.name.endswith(".trans")
-        form = AccessKind.TRANSPOSED if is_transposed else AccessKind.MATRIX
-        instruction = matrix_instruction(places, form)
-        if instruction is None:  # warps of a generic_linear may swizzle within a row
-            raise LayoutError(f"rows that {kind.name} moves do not begin where other warps' do")
-    else:
-        instruction = vector_instruction(places, target, is_store=is_store)
+    instruction = _instruction(kind, places, target, is_store=is_store)
     access = cost(places, target, is_store=is_store, instruction=instruction)
     rounds = 1 << len(layout.rounds)
     executions = rounds * access.instructions * registers.get_in_dim_size("warp")
@@ -183,3 +183,17 @@ def access_map(
         warp=tuple(offset for offset, _, _ in locations("warp")),
         element_bytes=element_bytes,
     )
+
+
+def _instruction(
+    kind: optimal_swizzling.LaneSplit, places: AccessMap, target: Target, *, is_store: bool
+) -> Instruction:
+    """Return an access as the instruction for which the buffer was made."""
+    if kind.vector_lanes:
+        is_transposed = kind.name.endswith(".trans")
+        form = AccessKind.TRANSPOSED if is_transposed else AccessKind.MATRIX
+        instruction = matrix_instruction(places, form)
+        if instruction is None:  # warps of a generic_linear may swizzle within a row
+            raise LayoutError(f"rows that {kind.name} moves do not begin where other warps' do")
+        return instruction
+    return vector_instruction(places, target, is_store=is_store)

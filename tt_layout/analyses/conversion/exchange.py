@@ -251,11 +251,9 @@ def scan(
         >>> found.shuffles, found.scratch_bytes, found.stores[0].instructions
         (6, 8, 1)
     """
-    layout = with_inputs(src).remove_zero_bases("register")
-    lanes, warps = (per_dimension(layout.vectors(name), layout) for name in ("lane", "warp"))
-    if lanes is None or warps is None:
+    scanned = _scanned(src, axis)
+    if scanned is None:
         return None
-    scanned = _Scanned(layout, _Shares(contiguity_per_thread(layout), lanes, warps), axis)
     words = sum(-(-bits // target.shuffle_bits) for bits in element_bits)
     turns: tuple[int, ...] = (target.lanes - 1,) if is_reversed else ()
     if turns and turns_by_bits:
@@ -397,18 +395,29 @@ class _Scanned:
         elif self.beside > 1:
             yield scalar_step(places, size, needed, self.all_warps, target, is_store=False)
         else:
-            most, same = target.max_vector_bytes // size, (0,) * log2(target.lanes)
-            widths: Counter[int] = Counter()
-            for count, elements in ((self.chunks - last, self.warps), (last, self.warps - 1)):
-                for width in _joined(elements, most):
-                    widths[width] += count
-            for width, count in sorted(widths.items(), reverse=True):
-                if count:
-                    name = target.instruction_name(width * size, is_store=False)
-                    step = scalar_step(
-                        same, width * size, count, self.all_warps, target, is_store=False
-                    )
-                    yield replace(step, instruction=name)
+            yield from self._joined_loads(size, last, target)
+
+    def _joined_loads(self, size: int, last: int, target: Target) -> Iterator[Transfer]:
+        most, same = target.max_vector_bytes // size, (0,) * log2(target.lanes)
+        widths: Counter[int] = Counter()
+        for count, elements in ((self.chunks - last, self.warps), (last, self.warps - 1)):
+            for width in _joined(elements, most):
+                widths[width] += count
+        for width, count in sorted(widths.items(), reverse=True):
+            if count:
+                name = target.instruction_name(width * size, is_store=False)
+                step = scalar_step(
+                    same, width * size, count, self.all_warps, target, is_store=False
+                )
+                yield replace(step, instruction=name)
+
+
+def _scanned(src: LinearLayout, axis: int) -> _Scanned | None:
+    layout = with_inputs(src).remove_zero_bases("register")
+    lanes, warps = (per_dimension(layout.vectors(name), layout) for name in ("lane", "warp"))
+    if lanes is None or warps is None:
+        return None
+    return _Scanned(layout, _Shares(contiguity_per_thread(layout), lanes, warps), axis)
 
 
 def _exchanges(distance: int, target: Target) -> int:
@@ -454,12 +463,9 @@ def gather(
         return Exchange(shuffles=shuffles, bpermutes=shuffles if target.far_lanes else 0)
     size = memory_bytes(element_bits)
     blocks = sum(1 for vector in old.vectors("block") if any(vector))
-    # the offsets of the loads depend on data
-    name = target.instruction_name(size, is_store=False)
-    load = Transfer(instruction=name, instructions=read, wavefronts=None, extra_wavefronts=None)
     return Exchange(
         stores=(dense_step(old, size, target, is_store=True),),
-        loads=(load,),
+        loads=(_unknown_load(read, size, target),),
         scratch_bytes=size << old.total_out_bits - blocks,
     )
 
@@ -477,6 +483,12 @@ def is_warp_local(src: LinearLayout, indices: LinearLayout, axis: int) -> bool:
 
 def _beside(vector: tuple[int, ...], axis: int) -> tuple[int, ...]:
     return (*vector[:axis], *vector[axis + 1 :])
+
+
+def _unknown_load(count: int, size: int, target: Target) -> Transfer:
+    """Return loads of elements at data-dependent offsets."""
+    name = target.instruction_name(size, is_store=False)
+    return Transfer(instruction=name, instructions=count, wavefronts=None, extra_wavefronts=None)
 
 
 @lru_cache(maxsize=1024)
@@ -506,17 +518,22 @@ def histogram(src: LinearLayout, result: LinearLayout, bins: int, target: Target
         wavefronts=None,
         extra_wavefronts=None,
     )
-    vectors = [[1 << bit] for bit in range(log2(counts))]
-    ends = log2(target.lanes), log2(target.lanes) + log2(old.get_in_dim_size("warp"))
+    threads = _dealt_out(counts, target.lanes, old.get_in_dim_size("warp"))
+    return Exchange(
+        stores=(dense_step(threads, COUNT_BYTES, target, is_store=True), added),
+        loads=(dense_step(new, COUNT_BYTES, target, is_store=False),),
+        scratch_bytes=COUNT_BYTES * counts,
+    )
+
+
+def _dealt_out(count: int, lanes: int, warps: int) -> LinearLayout:
+    """Return the layout in which threads hold consecutive elements."""
+    vectors = [[1 << bit] for bit in range(log2(count))]
+    ends = log2(lanes), log2(lanes) + log2(warps)
     idle = [[0]] * max(0, ends[1] - len(vectors))
     bases = {
         "register": vectors[ends[1] :],
         "lane": vectors[: ends[0]],
         "warp": vectors[ends[0] : ends[1]] + idle,
     }
-    threads = LinearLayout.from_bases(bases, ["dim0"])
-    return Exchange(
-        stores=(dense_step(threads, COUNT_BYTES, target, is_store=True), added),
-        loads=(dense_step(new, COUNT_BYTES, target, is_store=False),),
-        scratch_bytes=COUNT_BYTES * counts,
-    )
+    return LinearLayout.from_bases(bases, ["dim0"])

@@ -26,6 +26,7 @@ from tt_layout.analyses.conversion.optimal_swizzling import (
     matrix_instructions,
 )
 from tt_layout.analyses.conversion.sub_groups import (
+    SubGroupStep,
     sub_group_step,
     transpose_accesses,
     transpose_scratch_bytes,
@@ -75,16 +76,7 @@ def scratch(
     gpu = find_target(target).of_lanes(src.get_in_dim_size("lane"))
     step = sub_group_step(src, dst, element_bits) if gpu.is_intel else None
     if step is not None:
-        if not step.takes_memory:
-            return None
-        elements, lanes = 1 << src.total_out_bits, src.get_in_dim_size("lane")
-        *_, vector = transpose_accesses(src)
-        return Scratch(
-            bytes=transpose_scratch_bytes(elements, lanes, element_bits),
-            rounds=1,
-            store="sub-group block stores",
-            load=f"loads of {vector} elements",
-        )
+        return _of_sub_groups(src, step, element_bits)
     if not classify(src, dst).needs_shared_memory:
         return None
     bits = max(8, element_bits)
@@ -96,6 +88,20 @@ def scratch(
         rounds=1 << len(memory.rounds),
         store=memory.store.name,
         load=memory.load.name,
+    )
+
+
+def _of_sub_groups(src: LinearLayout, step: SubGroupStep, element_bits: int) -> Scratch | None:
+    """Return the scratch buffer of a step within sub-groups; None if it needs no memory."""
+    if not step.takes_memory:
+        return None
+    elements, lanes = 1 << src.total_out_bits, src.get_in_dim_size("lane")
+    *_, vector = transpose_accesses(src)
+    return Scratch(
+        bytes=transpose_scratch_bytes(elements, lanes, element_bits),
+        rounds=1,
+        store="sub-group block stores",
+        load=f"loads of {vector} elements",
     )
 
 
@@ -112,11 +118,7 @@ def buffer(src: LinearLayout, dst: LinearLayout, bits: int, gpu: Target) -> Conv
         LayoutError: such elements do not go through shared memory, or the GPU has another
             warp size.
     """
-    if bits & bits - 1 or bits > 8 * gpu.max_vector_bytes:
-        raise LayoutError(f"elements of {bits} bits do not go through shared memory")
-    if (lanes := src.get_in_dim_size("lane")) != gpu.lanes:
-        message = f"{gpu.name} has {count(gpu.lanes, 'lane')} per warp"
-        raise LayoutError(f"{message}, but the layouts have {lanes}")
+    _check(src, bits, gpu)
     old, new = without_replication(src), without_replication(dst)
     swizzler = Swizzler.of(old, new, bits, gpu)
     if not gpu.weighs_conversions:
@@ -129,6 +131,14 @@ def buffer(src: LinearLayout, dst: LinearLayout, bits: int, gpu: Target) -> Conv
     if has_ldmatrix and _is_trivial_over_blocks(new.invert_and_compose(old)):
         loads += matrix_instructions("ldmatrix", bits)
     return swizzler.weighed(stores, loads) or swizzler.plain()
+
+
+def _check(layout: LinearLayout, bits: int, gpu: Target) -> None:
+    if bits & bits - 1 or bits > 8 * gpu.max_vector_bytes:
+        raise LayoutError(f"elements of {bits} bits do not go through shared memory")
+    if (lanes := layout.get_in_dim_size("lane")) != gpu.lanes:
+        message = f"{gpu.name} has {count(gpu.lanes, 'lane')} per warp"
+        raise LayoutError(f"{message}, but the layouts have {lanes}")
 
 
 def _is_trivial_over_blocks(composed: LinearLayout) -> bool:

@@ -117,14 +117,7 @@ def zero_fill_wavefronts(
 
 def _wavefronts(source: Ints, target: Ints, active: Booleans, width: int) -> Ints:
     if width == BYPASS_BYTES:
-        places = (source ^ target) % LINE_BYTES // BYPASS_BYTES
-        lines, rows = source // LINE_BYTES, target // LINE_BYTES
-        order = np.lexsort((places, rows, lines, ~active), axis=1)
-        ordered = [np.take_along_axis(array, order, axis=1) for array in (lines, rows, places)]
-        is_new = np.ones(source.shape, bool)
-        is_new[:, 1:] = np.any([array[:, 1:] != array[:, :-1] for array in ordered], axis=0)
-        ways: Ints = (is_new & np.take_along_axis(active, order, axis=1)).sum(axis=1)
-        return ways
+        return _ways(source, target, active)
     lanes = min(LINE_BYTES // width, source.shape[1])
     phases = source.reshape(-1, lanes), target.reshape(-1, lanes), active.reshape(-1, lanes)
     wavefronts: Ints = _most_conflicts(*phases).reshape(len(source), -1).sum(axis=1)
@@ -139,3 +132,15 @@ def _most_conflicts(source: Ints, target: Ints, active: Booleans) -> Ints:
     meet &= active[:, :, None] & active[:, None, :]
     most: Ints = meet.sum(axis=2).max(axis=1)  # a lane meets itself: that is the one more
     return most
+
+
+def _ways(source: Ints, target: Ints, active: Booleans) -> Ints:
+    """Count the distinct paths from a line to a row, for each instruction."""
+    places = (source ^ target) % LINE_BYTES // BYPASS_BYTES
+    lines, rows = source // LINE_BYTES, target // LINE_BYTES
+    order = np.lexsort((places, rows, lines, ~active), axis=1)
+    ordered = [np.take_along_axis(array, order, axis=1) for array in (lines, rows, places)]
+    is_new = np.ones(source.shape, bool)
+    is_new[:, 1:] = np.any([array[:, 1:] != array[:, :-1] for array in ordered], axis=0)
+    ways: Ints = (is_new & np.take_along_axis(active, order, axis=1)).sum(axis=1)
+    return ways

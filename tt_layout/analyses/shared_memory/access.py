@@ -251,12 +251,7 @@ def vector_instruction(offsets: AccessMap, target: Target, *, is_store: bool) ->
     if offsets.padding or target.pairs_accesses:
         forms = _joined_forms(offsets, vector, target, is_store=is_store)
     else:
-        near = _by_distance(offsets, offsets.register)
-        most = log2(target.max_vector_bytes // offsets.element_bytes)
-        span, bits = F2Span(near.added), 0
-        while bits < most and not near.used >> bits & 1 and span.express(1 << bits) is not None:
-            bits += 1
-        vector = max(vector, 1 << bits)
+        vector = max(vector, 1 << _joined_bits(offsets, target))
         count = 1 << len(offsets.register) - log2(vector)
         forms = (InstructionForm(vector * offsets.element_bytes, count),)
     width = vector * offsets.element_bytes
@@ -403,6 +398,13 @@ def _is_vector(offsets: AccessMap, bits: int) -> bool:
     return set(units) <= set(offsets.register) and not any(basis & mask for basis in rest)
 
 
+def _joined_bits(offsets: AccessMap, target: Target) -> int:
+    """Count the lowest offset bits that registers at constant distances span."""
+    near = _by_distance(offsets, offsets.register)
+    most = log2(target.max_vector_bytes // offsets.element_bytes)
+    return _lowest_bits(F2Span(near.added), [near.used], most)
+
+
 class RegisterDistances(NamedTuple):
     """Registers of a thread, by the bits that their offsets share with lanes and warps.
 
@@ -458,10 +460,7 @@ def _joined_forms(
     if is_store and near.mixed and not offsets.padding and len(registers) <= MAX_DISTANCE_BITS:
         return _ordered(_forms_of_stores(offsets, vector, registers, near.used, alignment))
     added = sorted(near.added)[:MAX_DISTANCE_BITS]
-    span = F2Span([*added, *near.constants])
-    numbered = enumerate(near.constants, len(added))
-    firsts = [basis for index, basis in numbered if span.pivots >> index & 1]
-    firsts = firsts[: MAX_DISTANCE_BITS - len(added)]
+    firsts = _cosets(near.constants, added)[: MAX_DISTANCE_BITS - len(added)]
     pairs, counts = target.pairs_accesses, Counter[tuple[int, str]]()
     for first in all_values(firsts):
         slots = padded(all_values(added) ^ first, offsets.padding) * offsets.element_bytes
@@ -540,6 +539,12 @@ def _program_order(registers: Sequence[int], used: int) -> list[int]:
         rest = touching
 
 
+def _cosets(constants: Sequence[int], added: Sequence[int]) -> list[int]:
+    """Return the constants whose distances are not in the span of the others and ``added``."""
+    span = F2Span([*added, *constants])
+    return [basis for index, basis in enumerate(constants, len(added)) if span.pivots >> index & 1]
+
+
 def _terms(bases: Sequence[int]) -> int:
     """Count the shifted parts of lane or warp whose xor is an address."""
     pairs = zip((0, *bases), bases)
@@ -572,3 +577,12 @@ def _contributions(offsets: AccessMap, bases: Sequence[int]) -> Iterator[int]:
 
 def _lowest_bit(value: int) -> int:
     return value & -value
+
+
+def _lowest_bits(span: F2Span, outside: Sequence[int], most: int) -> int:
+    """Count the lowest bits that lie in a span and that no other basis touches."""
+    free = reduce(or_, outside, 0)
+    bits = 0
+    while bits < most and not free >> bits & 1 and span.express(1 << bits) is not None:
+        bits += 1
+    return bits

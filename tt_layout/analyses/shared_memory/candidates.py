@@ -141,13 +141,17 @@ class SwizzleProblem:
 
     def _accesses(self, encoding: SharedEncoding, memory: LinearLayout) -> Iterator[SharedAccess]:
         for number, (_, is_store) in enumerate(self.registers):
-            key = number, memory
-            if key not in self._known:
-                registers, _ = self.registers[number]
-                self._known[key] = access_map(registers, memory, self.elem_bytes)
-                fitting_target(self._known[key], self.target)
-            offsets = replace(self._known[key], padding=encoding.padding)
+            offsets = replace(self._offsets(number, memory), padding=encoding.padding)
             access = cost(offsets, self.target, is_store=is_store)
             if access.instruction.is_misaligned:
                 raise LayoutError(f"{encoding} makes accesses misaligned")
             yield access
+
+    def _offsets(self, number: int, memory: LinearLayout) -> AccessMap:
+        """Return the offsets of an access; cached by the linear layout of the memory."""
+        key = number, memory
+        if key not in self._known:
+            registers, _ = self.registers[number]
+            self._known[key] = access_map(registers, memory, self.elem_bytes)
+            fitting_target(self._known[key], self.target)
+        return self._known[key]
