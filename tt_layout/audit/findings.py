@@ -189,11 +189,11 @@ class Finding:
     movement: MovementRow | None = None
 
     def __hash__(self) -> int:
-        return self._hash
+        return self._hash_of_fields
 
     @lazy
-    def _hash(self) -> int:
-        """Its hash, which is asked for many times."""
+    def _hash_of_fields(self) -> int:
+        """Its hash, which is asked for many times; a pickled record has no value of this name."""
         return hash((self.line, self.name, self.kinds))
 
     @staticmethod
