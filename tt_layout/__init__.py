@@ -88,7 +88,7 @@ if TYPE_CHECKING:
     from tt_layout.hardware import Target
     from tt_layout.ir import parse_ir
     from tt_layout.ir.module import Module
-    from tt_layout.ir.ssa import SsaFunction, read_functions
+    from tt_layout.ir.ssa import Function, read_functions
     from tt_layout.kernels.compiling import compiling
     from tt_layout.library.autotuning import autotune_prune, perf_model
     from tt_layout.library.dumps import apply, axis_info, explore_ir
@@ -138,7 +138,7 @@ _HOMES = {
         "hardware": "Target",
         "ir": "parse_ir",
         "ir.module": "Module",
-        "ir.ssa": "SsaFunction read_functions",
+        "ir.ssa": "Function read_functions",
         "kernels.compiling": "compiling",
         "library.autotuning": "autotune_prune perf_model",
         "library.dumps": "apply axis_info explore_ir",
@@ -190,6 +190,7 @@ __all__ = [
     "Drawing",
     "Encoding",
     "Estimate",
+    "Function",
     "InfoReport",
     "LayoutError",
     "LayoutInfo",
@@ -201,7 +202,6 @@ __all__ = [
     "RefusedError",
     "Release",
     "SharedInfo",
-    "SsaFunction",
     "SwizzleReport",
     "Target",
     "TensorMemoryInfo",

@@ -17,7 +17,7 @@ from tt_layout.audit.global_memory.operands import FORMS, in_todays_form, operan
 from tt_layout.audit.global_memory.width import AccessAnalysis, Width, access_width
 from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.hardware import find_target
-from tt_layout.ir.ssa import SsaOperation, Value, read_functions
+from tt_layout.ir.ssa import Operation, Value, read_functions
 from tt_layout.releases import Release
 
 DATA = Path(__file__).parents[1] / "data" / "h100-global-memory.jsonl.gz"
@@ -169,9 +169,9 @@ def test_instructions(text: str, expected: str) -> None:
 def test_operands_by_both_forms() -> None:
     attributes = {"operandSegmentSizes": "array<i32: 1, 1, 0, 1, 0>"}
     p, o, m, v, s = map(Value, ("%p", "%o", "%m", "%v", "%s"))
-    generic = SsaOperation("amdg.buffer_load", (p, o, m), (), attributes)
+    generic = Operation("amdg.buffer_load", (p, o, m), (), attributes)
     assert operands(generic) == {"pointer": p, "offsets": o, "mask": m}
-    custom = SsaOperation("amdg.buffer_store", (v, p, o, m, s), (), {"stride": "%s"})
+    custom = Operation("amdg.buffer_store", (v, p, o, m, s), (), {"stride": "%s"})
     assert operands(custom) == {"value": v, "pointer": p, "offsets": o, "mask": m, "stride": s}
 
 
@@ -183,5 +183,5 @@ def test_undefined_operands_have_no_width() -> None:
 def test_an_access_of_an_old_release_keeps_its_attributes() -> None:
     taken = tuple(map(Value, ("%p", "%b", "%i", "%m")))
     attributes = {"contiguity": "4 : i32", "operandSegmentSizes": "array<i32: 1, 1, 1, 1, 0>"}
-    old = SsaOperation("triton_gpu.insert_slice_async", taken, attributes=attributes)
+    old = Operation("triton_gpu.insert_slice_async", taken, attributes=attributes)
     assert in_todays_form(old).attributes == {"contiguity": "4 : i32", "mask": "%m"}

@@ -19,10 +19,10 @@ from tt_layout.audit.values.runs import each_run
 from tt_layout.audit.values.spread import ProgramTensor
 from tt_layout.audit.values.unknown import Unknown, UnknownError
 from tt_layout.errors import LayoutError
-from tt_layout.ir.ssa import SsaFunction, SsaReader
+from tt_layout.ir.ssa import Function, SsaReader
 
 
-def read(body: str, arguments: str = "", head: str = "") -> SsaFunction:
+def read(body: str, arguments: str = "", head: str = "") -> Function:
     """Return the only function of a text."""
     [module] = parse_ir(f"{head}\ntt.func @f({arguments}) {{\n{body}\n  tt.return\n}}\n")
     [function] = SsaReader().functions(module)

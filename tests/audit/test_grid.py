@@ -21,7 +21,7 @@ from tt_layout.audit.values.given import GivenValues
 from tt_layout.audit.values.kinds import MAX_PARTS, kinds_of_runs
 from tt_layout.audit.values.runs import each_run
 from tt_layout.audit.values.unknown import UnknownError
-from tt_layout.ir.ssa import SsaFunction, SsaOperation, SsaReader
+from tt_layout.ir.ssa import Function, Operation, SsaReader
 
 HEAD = """
 tt.func @f(%p: !tt.ptr<f16> {tt.divisibility = 16 : i32}, %n: i32, %t: i1) {
@@ -177,11 +177,11 @@ SHAPE = AccessShape(
 )  # fmt: skip
 
 
-def addresses(function: SsaFunction) -> Addresses:
+def addresses(function: Function) -> Addresses:
     return Addresses(function.values["%q"], None, function.values["%m"], 2)
 
 
-def function_of(body: str) -> SsaFunction:
+def function_of(body: str) -> Function:
     [module] = parse_ir(f"{HEAD}{body}\n  tt.return\n}}")
     return SsaReader().functions(module)[0]
 
@@ -239,7 +239,7 @@ def test_programs_that_are_alike_are_evaluated_once(body: str) -> None:
     ids=["of all executions", "of the values"],
 )
 def test_too_many_kinds_of_programs_are_refused(
-    question: Callable[[Evaluator, SsaOperation], object],
+    question: Callable[[Evaluator, Operation], object],
 ) -> None:
     function = function_of(BODIES["a product of what differs"])
     [store] = [o for o in function.walk() if o.name == "test.store"]

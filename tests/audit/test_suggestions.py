@@ -26,7 +26,7 @@ from tt_layout.audit.suggestions.trial import Trial
 from tt_layout.errors import LayoutError
 from tt_layout.hardware.compiler import BLOCK, ELEMENT
 from tt_layout.ir import parse_ir
-from tt_layout.ir.operations import Operation
+from tt_layout.ir.operations import MovementOperation
 from tt_layout.reports.advice_text import in_triton
 from tt_layout.rewriting.apply import cycles
 
@@ -316,7 +316,7 @@ def test_narrow_accesses_that_take_little_are_not_searched_for(
 ) -> None:
     asked: list[int] = []
 
-    def noted(conclusions: object, operation: Operation) -> None:
+    def noted(conclusions: object, operation: MovementOperation) -> None:
         asked.append(operation.line)
 
     monkeypatch.setattr(buffers, "usual_buffer", noted)

@@ -12,7 +12,7 @@ from tt_layout.analyses.tensor_memory.access import Message
 from tt_layout.audit.modules.audited_module import AuditedModule, SharedWork
 from tt_layout.audit.operations.tensor_memory import copy_cost, message_of
 from tt_layout.ir import parse_ir
-from tt_layout.ir.operations import Operation
+from tt_layout.ir.operations import MovementOperation
 
 NAME = "test/Conversion/tritongpu_to_llvm_blackwell.mlir"
 CHECKED = re.compile(r"//\s*CHECK(?:-[A-Z]+(?:-\d+)?)?:.*tcgen05\.(?:ld|st|cp)")
@@ -37,7 +37,7 @@ def lowered(text: str) -> Iterator[str]:
     """Yield what we expect of the lowering, a line for each function and message."""
     for module in parse_ir(text):
         audited, function = AuditedModule(module, SharedWork()), None
-        by_function: dict[str | None, list[Operation]] = {}
+        by_function: dict[str | None, list[MovementOperation]] = {}
         for operation in module.operations:
             by_function.setdefault(operation.function, []).append(operation)
         for function in module.functions:
@@ -46,7 +46,7 @@ def lowered(text: str) -> Iterator[str]:
                 yield from lines(operation, audited)
 
 
-def lines(operation: Operation, audited: AuditedModule) -> Iterator[str]:
+def lines(operation: MovementOperation, audited: AuditedModule) -> Iterator[str]:
     name = operation.name.rpartition(".")[2]
     if name == "tmem_copy":
         cost = copy_cost(operation, audited)

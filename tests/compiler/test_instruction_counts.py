@@ -27,7 +27,7 @@ from compiler.wheel import Wheel
 from tt_layout import parse_ir
 from tt_layout.audit.audit import audit_module
 from tt_layout.encodings import Encoding
-from tt_layout.ir.operations import Operation
+from tt_layout.ir.operations import MovementOperation
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MOST_OFF = 0.03
@@ -83,7 +83,7 @@ def exchanged(details: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
     yield from exchanged(details["result"]) if "result" in details else ()
 
 
-def repeated(operation: Operation) -> int:
+def repeated(operation: MovementOperation) -> int:
     """Return in how many bits warps that gather the same rows differ."""
     rows = next((each for each in operation.types if each.kind == "tensor"), None)
     if rows is None or not isinstance(rows.encoding, Encoding):

@@ -10,13 +10,13 @@ from tiers import sampled
 
 from tt_layout.audit.suggestions.flow import Flow
 from tt_layout.ir import parse_ir
-from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, Value, read_functions
+from tt_layout.ir.ssa import Function, Operation, Region, Value, read_functions
 from tt_layout.ir.ssa.control_flow import ControlFlow, branches, calls
 
 RUNS = 80  # of a function, each with other decisions
 
 
-def function_of(text: str) -> SsaFunction:
+def function_of(text: str) -> Function:
     [module] = parse_ir(text)
     return read_functions(module)[0]
 
@@ -35,7 +35,7 @@ class Run:
     def bind(self, received: Sequence[Value], passed: Sequence[Value]) -> None:
         self.became |= {(old, new) for old, new in zip(passed, received, strict=True)}
 
-    def region(self, region: Region) -> SsaOperation:
+    def region(self, region: Region) -> Operation:
         """Run a region; return the operation that it ends with."""
         blocks = {block.label: block for block in region}
         block = region[0]
@@ -48,21 +48,21 @@ class Run:
             successor = self.random.choice(last.successors)
             block = blocks[successor.label]
             self.bind(block.arguments, successor.operands)
-        return SsaOperation("stopped")
+        return Operation("stopped")
 
-    def operation(self, operation: SsaOperation) -> None:
+    def operation(self, operation: Operation) -> None:
         run = getattr(self, operation.name.replace(".", "_"), None)
         if run is not None:
             run(operation)
 
-    def scf_for(self, loop: SsaOperation) -> None:
+    def scf_for(self, loop: Operation) -> None:
         carried = loop.operands[3:]
         for _ in range(self.random.randrange(3)):
             self.bind(loop.regions[0][0].arguments[1:], carried)
             carried = self.region(loop.regions[0]).operands
         self.bind(loop.results, carried)
 
-    def scf_while(self, loop: SsaOperation) -> None:
+    def scf_while(self, loop: Operation) -> None:
         before, after = loop.regions
         carried = loop.operands
         while True:
@@ -74,12 +74,12 @@ class Run:
             self.bind(after[0].arguments, passed)
             carried = self.region(after).operands
 
-    def scf_if(self, choice: SsaOperation) -> None:
+    def scf_if(self, choice: Operation) -> None:
         self.bind(choice.results, self.region(self.random.choice(choice.regions)).operands)
 
     scf_index_switch = scf_execute_region = scf_if
 
-    def ttg_warp_specialize(self, operation: SsaOperation) -> None:
+    def ttg_warp_specialize(self, operation: Operation) -> None:
         self.bind(operation.results, self.region(operation.regions[0]).operands)
         for partition in operation.regions[1:]:
             self.bind(partition[0].arguments, operation.operands)

@@ -10,19 +10,19 @@ import pytest
 from work import calls_of
 
 from tt_layout import parse_ir
-from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, SsaReader, known_functions
+from tt_layout.ir.ssa import Function, Operation, Region, SsaReader, known_functions
 
 KERNELS = Path(__file__).parents[2] / "examples" / "kernels"
 
 
-def read(reader: SsaReader, text: str) -> SsaFunction:
+def read(reader: SsaReader, text: str) -> Function:
     """Return the only function of a text."""
     [module] = parse_ir(text)
     [function] = reader.functions(module)
     return function
 
 
-def plain(function: SsaFunction) -> object:
+def plain(function: Function) -> object:
     """Return all that a function says."""
 
     def of_region(region: Region) -> object:
@@ -31,7 +31,7 @@ def plain(function: SsaFunction) -> object:
             for block in region
         ]
 
-    def of_operation(operation: SsaOperation) -> object:
+    def of_operation(operation: Operation) -> object:
         handed = [(label, [v.name for v in values]) for label, values in operation.successors]
         place = operation.line, operation.column, operation.position, operation.end
         names = [[v.name for v in vs] for vs in (operation.operands, operation.results)]
@@ -73,7 +73,7 @@ def test_a_function_is_placed_as_it_would_be_read(kernel: str) -> None:
 def test_operations_of_a_kind_are_searched_once_for_functions_of_other_constants() -> None:
     text, seen = (KERNELS / "matmul-sm90.ttgir").read_text(), list[str]()
 
-    def is_product(operation: SsaOperation) -> bool:
+    def is_product(operation: Operation) -> bool:
         seen.append(operation.name)
         return operation.traits.multiplies
 

@@ -10,12 +10,12 @@ from work import calls_of
 
 from tt_layout import parse_ir
 from tt_layout.audit.axis import axis_info
-from tt_layout.ir.ssa import SsaFunction, SsaReader
+from tt_layout.ir.ssa import Function, SsaReader
 
 KERNEL = Path(__file__).parents[2] / "examples" / "kernels" / "attention-sm90.ttgir"
 
 
-def read(text: str) -> SsaFunction:
+def read(text: str) -> Function:
     """Return the only function of a text."""
     [module] = parse_ir(text)
     [function] = SsaReader().functions(module)
@@ -28,7 +28,7 @@ def renamed(text: str) -> str:
     return "\n\n\n" + re.sub(r"#blocked(\d*)", r"#layout\g<1>", text).replace(" loc(", "  loc(")
 
 
-def body(lines: str, arguments: str = "%n: i32, %m: i32") -> SsaFunction:
+def body(lines: str, arguments: str = "%n: i32, %m: i32") -> Function:
     """Return a function with these operations."""
     return read(f"tt.func @f({arguments}) {{\n{lines}\n  tt.return\n}}\n")
 

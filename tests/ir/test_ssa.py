@@ -11,7 +11,7 @@ import pytest
 from tiers import sampled
 
 from tt_layout import parse_ir
-from tt_layout.ir.ssa import SsaFunction, SsaOperation, SsaReader, Value, integers
+from tt_layout.ir.ssa import Function, Operation, SsaReader, Value, integers
 from tt_layout.ir.ssa.reader import KnownLines
 from tt_layout.ir.traits import NO_TRAITS
 
@@ -19,20 +19,20 @@ ROOT = Path(__file__).parents[2]
 KERNELS = sorted((ROOT / "examples" / "kernels").glob("*.ttgir"))
 
 
-def read(text: str) -> SsaFunction:
+def read(text: str) -> Function:
     """Return the only function of a text."""
     [module] = parse_ir(text)
     [function] = SsaReader().functions(module)
     return function
 
 
-def operation(text: str, arguments: str = "") -> SsaOperation:
+def operation(text: str, arguments: str = "") -> Operation:
     """Return the first operation of a function with a body."""
     function = read(f"tt.func @f({arguments}) {{\n  {text}\n  tt.return\n}}\n")
     return function.body[0].operations[0]
 
 
-def undefined(function: SsaFunction) -> list[str]:
+def undefined(function: Function) -> list[str]:
     """Return the uses of values that nothing defines."""
     return [
         f"{o.line}: {value.name}" for o in function.walk() for value in o.operands
@@ -44,7 +44,7 @@ def names(values: Iterable[Value]) -> tuple[str, ...]:
     return tuple(value.name for value in values)
 
 
-def written(operations: Iterable[SsaOperation]) -> list[tuple[object, ...]]:
+def written(operations: Iterable[Operation]) -> list[tuple[object, ...]]:
     """Return all that is read of operations, values by their names."""
     return [
         (
@@ -56,7 +56,7 @@ def written(operations: Iterable[SsaOperation]) -> list[tuple[object, ...]]:
     ]  # fmt: skip
 
 
-def handed(branch: SsaOperation) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def handed(branch: Operation) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Return what a branch hands over, by the labels of blocks."""
     return tuple((label, names(operands)) for label, operands in branch.successors)
 

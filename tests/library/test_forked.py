@@ -16,7 +16,7 @@ import pytest
 from test_time import chain, kernel
 
 import tt_layout
-from tt_layout.ir.ssa import SsaFunction
+from tt_layout.ir.ssa import Function
 from tt_layout.library import autotuning
 from tt_layout.library.autotuning import answers_of, can_fork
 from tt_layout.worker import processors, renew_locks
@@ -168,7 +168,7 @@ HAS_LOCKS = hasattr(cached_property(len), "lock")
 @pytest.fixture
 def held() -> Iterator[Any]:
     """Yield a property of the package whose lock another thread holds."""
-    kept, done, is_held = vars(SsaFunction)["values"], Event(), Event()
+    kept, done, is_held = vars(Function)["values"], Event(), Event()
 
     def hold() -> None:
         with kept.lock:

@@ -15,7 +15,7 @@ from tt_layout.audit.suggestions import regions
 from tt_layout.audit.suggestions.trial import Trial
 from tt_layout.encodings.parsing import parse_layout
 from tt_layout.ir import parse_ir
-from tt_layout.ir.operations import Operation
+from tt_layout.ir.operations import MovementOperation
 
 HUGE = "tensor<1048576x1048576xf16>"
 BLOCKED = (
@@ -157,7 +157,7 @@ def test_conversions_between_the_same_layouts_share_what_operations_cost_then(
     costed: list[object] = []
     cost = Trial.cost
 
-    def counted(self: Trial, operation: Operation) -> object:
+    def counted(self: Trial, operation: MovementOperation) -> object:
         costed.append((operation.line, self.exchange))
         return cost(self, operation)
 

@@ -31,7 +31,7 @@ from tt_layout.grouping import grouped
 from tt_layout.hardware import Target
 from tt_layout.hardware.compiler import OF_OPERANDS, Knobs
 from tt_layout.ir.module import Module
-from tt_layout.ir.operations import Operation
+from tt_layout.ir.operations import MovementOperation
 from tt_layout.ir.ssa.reader import movements
 from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
 from tt_layout.lazy import lazy
@@ -204,7 +204,7 @@ class Audit(Conclusions):
         return self._judged[finding]
 
     @lazy
-    def _operations(self) -> Sequence[Operation]:
+    def _operations(self) -> Sequence[MovementOperation]:
         return movements_of(self.audited)
 
     def _row(self, number: int) -> MovementRow:
@@ -462,7 +462,7 @@ def movement_total(
     return audit.audited.once("total", total, has_lines=False)
 
 
-def movements_of(audited: AuditedModule) -> list[Operation]:
+def movements_of(audited: AuditedModule) -> list[MovementOperation]:
     """Return the operations of a module that move data, in the order of the text."""
     unwritten = exchange_operations(audited), scalar_operations(audited)
     operations = chain(movements(audited.module, audited.functions), *unwritten)
@@ -475,7 +475,9 @@ def _is_on(line: int, lines: range) -> bool:
 
 
 def _movement_row(
-    operation: Operation, audited: AuditedModule, cost: Callable[[Operation], Cost | None]
+    operation: MovementOperation,
+    audited: AuditedModule,
+    cost: Callable[[MovementOperation], Cost | None],
 ) -> MovementRow:
     row = MovementRow(operation, None, audited.executions(operation))
     try:

@@ -13,7 +13,7 @@ from tt_layout.audit.registers import RegisterPressure
 from tt_layout.audit.values.executions import Executions, assumed_runs
 from tt_layout.grouping import grouped
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
-from tt_layout.ir.operations import Operation
+from tt_layout.ir.operations import MovementOperation
 from tt_layout.lazy import lazy
 from tt_layout.records import dataclass
 from tt_layout.tuples import NamedTuple
@@ -64,7 +64,7 @@ class MovementRow(NamedTuple):
         cost_unknown: why its cost is not known; None if it is, or no reason is known.
     """
 
-    operation: Operation
+    operation: MovementOperation
     cost: Cost | None
     executions: Executions
     refusal: str | None = None

@@ -18,7 +18,7 @@ from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.stages import Pipelining, pipelining
 from tt_layout.hardware import ROWS
 from tt_layout.ir.module import gpu_of
-from tt_layout.ir.ssa import SsaFunction
+from tt_layout.ir.ssa import Function
 from tt_layout.ir.types import IRType
 from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
 from tt_layout.records import dataclass
@@ -146,9 +146,7 @@ def kernel_fits(audited: AuditedModule, known: KernelMetadata = NO_METADATA) -> 
     return fits
 
 
-def _fit(
-    memory: SharedMemory, size: int, function: SsaFunction, audited: AuditedModule
-) -> KernelFit:
+def _fit(memory: SharedMemory, size: int, function: Function, audited: AuditedModule) -> KernelFit:
     rings = _rings(function)
     depth = max((ring.shape[0] for ring in rings.values()), default=None)
     named = gpu_of(audited.module.target)
@@ -176,7 +174,7 @@ def _fit(
     )
 
 
-def _rings(function: SsaFunction) -> dict[str, IRType]:
+def _rings(function: Function) -> dict[str, IRType]:
     """Return the types of the rings of a function by their text.
 
     Barriers are one for each buffer of a ring of data only where they are as many.
@@ -197,7 +195,7 @@ def _rings(function: SsaFunction) -> dict[str, IRType]:
 
 
 def _by_depth(
-    function: SsaFunction,
+    function: Function,
     rings: Mapping[str, IRType],
     depth: int,
     audited: AuditedModule,
@@ -214,7 +212,7 @@ def _by_depth(
 
 
 def _bytes_with(
-    function: SsaFunction, rings: Mapping[str, IRType], added: int, audited: AuditedModule
+    function: Function, rings: Mapping[str, IRType], added: int, audited: AuditedModule
 ) -> int | None:
     """Return the bytes of a function whose rings have ``added`` more buffers."""
 

@@ -18,7 +18,7 @@ from tt_layout.audit.operations.details import TensorMemoryAllocationDetails
 from tt_layout.audit.registers import RegisterPressure
 from tt_layout.hardware import Target
 from tt_layout.hardware.multiprocessor import RegisterFile, Residence
-from tt_layout.ir.ssa import SsaOperation, integers
+from tt_layout.ir.ssa import Operation, integers
 from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
 from tt_layout.lazy import lazy
 from tt_layout.records import dataclass
@@ -202,7 +202,7 @@ def held_warps(
     return warps + -(-max(partitions, default=0) // WARP_GROUP) * WARP_GROUP
 
 
-def _has_partitions(operation: SsaOperation) -> bool:
+def _has_partitions(operation: Operation) -> bool:
     return operation.traits.partitions
 
 

@@ -21,7 +21,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.hardware import find_target
 from tt_layout.ir import data_movements
 from tt_layout.ir.operations import Location
-from tt_layout.ir.ssa import SsaOperation
+from tt_layout.ir.ssa import Operation
 from tt_layout.records import dataclass
 from tt_layout.tuples import NamedTuple
 
@@ -136,7 +136,7 @@ def reductions(audited: AuditedModule) -> Iterator[Reduction]:
         yield Reduction(function.name, operation.line, location, tree, reason, is_exact)
 
 
-def _combiners(operation: SsaOperation) -> list[str]:
+def _combiners(operation: Operation) -> list[str]:
     """Return the operations that combine two elements."""
     inner = [o for region in operation.regions for block in region for o in block.operations]
     return [o.name for o in inner if not o.name.endswith("return")]

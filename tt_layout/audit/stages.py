@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from tt_layout.ir.data_movements import OPERATIONS, Family, MovementKind
-from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value
+from tt_layout.ir.ssa import Function, Operation, Value
 from tt_layout.ir.ssa.control_flow import ControlFlow, backward_slice
 from tt_layout.tuples import NamedTuple
 
@@ -89,7 +89,7 @@ class Pipelining(NamedTuple):
         return (refusal,) if refusal is not None else ()
 
 
-def pipelining(function: SsaFunction, *, is_amd: bool) -> Pipelining:
+def pipelining(function: Function, *, is_amd: bool) -> Pipelining:
     """Return the properties of a function's loops on which its stages depend.
 
     Args:
@@ -109,7 +109,7 @@ def pipelining(function: SsaFunction, *, is_amd: bool) -> Pipelining:
     return Pipelining(next(indirect, None), next(chained, None), least)
 
 
-def _indirect_loads(loop: SsaOperation, flow: ControlFlow) -> Iterator[int]:
+def _indirect_loads(loop: Operation, flow: ControlFlow) -> Iterator[int]:
     """Yield the lines of loads whose addresses depend on loads of the same loop."""
     read = {
         value
@@ -122,17 +122,17 @@ def _indirect_loads(loop: SsaOperation, flow: ControlFlow) -> Iterator[int]:
             yield operation.line
 
 
-def _moves(operation: SsaOperation, kinds: Sequence[MovementKind]) -> bool:
+def _moves(operation: Operation, kinds: Sequence[MovementKind]) -> bool:
     """Tell whether an operation is a data movement of certain kinds."""
     return operation.movement is not None and operation.movement.kind in kinds
 
 
-def _is_tdm_copy(operation: SsaOperation) -> bool:
+def _is_tdm_copy(operation: Operation) -> bool:
     row = OPERATIONS.get(operation.name.rpartition(".")[2])
     return row is not None and row.family is Family.TDM and _moves(operation, FETCHES)
 
 
-def _is_chained(loop: SsaOperation, flow: ControlFlow) -> bool:
+def _is_chained(loop: Operation, flow: ControlFlow) -> bool:
     """Tell whether a loop has two dots, one of which feeds the other."""
     dots = [
         operation for operation in loop.walk() if operation.traits.multiplies and operation.results

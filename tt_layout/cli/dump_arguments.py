@@ -28,7 +28,7 @@ from tt_layout.wording import plural
 
 if TYPE_CHECKING:
     from tt_layout.ir.module import Module
-    from tt_layout.ir.operations import Operation
+    from tt_layout.ir.operations import MovementOperation
     from tt_layout.ir.types import IRType
 
 MAX_NAMED = 4  # types that a note names
@@ -327,7 +327,7 @@ def _of_reduction(name: DumpName, values: Mapping[str, Any]) -> _Added:
     raise name.error("no reduction is on that line")
 
 
-def _conflicts(module: Module, operation: Operation) -> bool:
+def _conflicts(module: Module, operation: MovementOperation) -> bool:
     """Tell whether an access has bank conflicts; False for an unknown GPU."""
     from tt_layout.hardware import find_target
     from tt_layout.mlir.types import parse_type
@@ -352,7 +352,7 @@ def _has_layout(end: IRType) -> bool:
     return isinstance(end.encoding, Encoding)
 
 
-def _refuse_parts(operation: Operation, name: DumpName) -> None:
+def _refuse_parts(operation: MovementOperation, name: DumpName) -> None:
     """Refuse an access to a part of a buffer, since the layout describes the whole buffer."""
     for end in (operation.source, operation.target):
         if end is not None and end.allocation is not None and end.is_memory:
@@ -362,7 +362,7 @@ def _refuse_parts(operation: Operation, name: DumpName) -> None:
 
 
 def _accesses(
-    module: Module, operation: Operation, name: DumpName, more_writers: Iterator[str]
+    module: Module, operation: MovementOperation, name: DumpName, more_writers: Iterator[str]
 ) -> _Added:
     """Return the layouts of all accesses to buffers of a layout, writers first."""
     memory = operation.memory

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.editing.piece import EditedPiece
 from tt_layout.editing.place import LineRange, Word, occurrences, whole, word_at
-from tt_layout.ir.ssa import SsaFunction, SsaOperation
+from tt_layout.ir.ssa import Function, Operation
 from tt_layout.mlir.source import UNPLACED
 from tt_layout.tuples import NamedTuple
 
@@ -27,7 +27,7 @@ class Defined(NamedTuple):
         by: the operation that returns it; None for an argument.
     """
 
-    function: SsaFunction
+    function: Function
     name: str
     text: str
     by: str | None
@@ -121,7 +121,7 @@ def defined_at(piece: EditedPiece, line: int, name: str) -> Defined | None:
     return Defined(function, chosen, value.text, by.name if by is not None else None)
 
 
-def _operation_above(function: SsaFunction, line: int) -> SsaOperation | None:
+def _operation_above(function: Function, line: int) -> Operation | None:
     """Return the operation on a line, or the last that begins before it."""
     last = None
     for operation in function.walk():
@@ -131,7 +131,7 @@ def _operation_above(function: SsaFunction, line: int) -> SsaOperation | None:
     return last
 
 
-def _names_of(operation: SsaOperation) -> Iterator[str]:
+def _names_of(operation: Operation) -> Iterator[str]:
     """Yield the results, operands and block arguments of an operation."""
     yield from (value.name for value in operation.results)
     yield from (value.name for value in operation.operands)
@@ -140,7 +140,7 @@ def _names_of(operation: SsaOperation) -> Iterator[str]:
             yield from (value.name for value in block.arguments)
 
 
-def _last_defined(function: SsaFunction, name: str, line: int) -> str | None:
+def _last_defined(function: Function, name: str, line: int) -> str | None:
     last = None
     for operation in function.walk():
         for value in operation.results if operation.line <= line else ():
@@ -188,7 +188,7 @@ def _results(defined: Defined) -> set[str]:
     return {value.name for value in by.results} if by is not None else {defined.name}
 
 
-def _lines_of(operation: SsaOperation, starts: Sequence[int]) -> range:
+def _lines_of(operation: Operation, starts: Sequence[int]) -> range:
     """Return the lines of an operation up to the next one, which may be in its regions.
 
     Args:

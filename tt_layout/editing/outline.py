@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tt_layout.audit.audit import Audit
 from tt_layout.editing.piece import EditedPiece
 from tt_layout.enums import TextEnum
-from tt_layout.ir.ssa import SsaFunction, SsaOperation
+from tt_layout.ir.ssa import Function, Operation
 from tt_layout.tuples import NamedTuple
 
 _BRACES = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|[{}]|\n')
@@ -73,14 +73,14 @@ def _kind(audit: Audit, name: str) -> str:
     return getattr(encoding, "mnemonic", "")
 
 
-def _function(function: SsaFunction, ends: dict[int, int]) -> Symbol:
+def _function(function: Function, ends: dict[int, int]) -> Symbol:
     body = (operation for block in function.body for operation in block.operations)
     children = tuple(loop for operation in body for loop in _loops(operation, ends))
     last = max([ends.get(function.line, function.line), *(child.last for child in children)])
     return Symbol(f"@{function.name}", "", SymbolKind.FUNCTION, function.line, last, children)
 
 
-def _loops(operation: SsaOperation, ends: dict[int, int]) -> Iterator[Symbol]:
+def _loops(operation: Operation, ends: dict[int, int]) -> Iterator[Symbol]:
     """Yield the loops in an operation, including itself."""
     inner = tuple(
         loop

@@ -6,18 +6,18 @@ operations of unknown dialects, locations, comments and strings do no harm.
 
 from __future__ import annotations
 
-from tt_layout.ir.module import Function, Module, TypeUse
-from tt_layout.ir.operations import Operation
+from tt_layout.ir.module import FunctionName, Module, TypeUse
+from tt_layout.ir.operations import MovementOperation
 from tt_layout.ir.reader import iterate_ir, parse_ir
 from tt_layout.ir.scope import Alias
 from tt_layout.ir.types import IRType
 
 __all__ = [
     "Alias",
-    "Function",
+    "FunctionName",
     "IRType",
     "Module",
-    "Operation",
+    "MovementOperation",
     "TypeUse",
     "iterate_ir",
     "parse_ir",

@@ -12,7 +12,7 @@ from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import BACKENDS, Gpu, find_gpu, intel
 from tt_layout.ir.names import name_today, stated
-from tt_layout.ir.operations import Operation
+from tt_layout.ir.operations import MovementOperation
 from tt_layout.ir.scope import Alias, Scope
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.source import Source, Span, UnplacedLine
@@ -59,7 +59,7 @@ class LazyAliases(Mapping[str, Alias]):
         return (name for name in self._known if not self.is_location(name))
 
 
-class Function(NamedTuple):
+class FunctionName(NamedTuple):
     """A function of a module; ``name`` has no ``@``, ``line`` counts from the module's first."""
 
     name: str
@@ -260,13 +260,15 @@ class Module:
     attributes: Mapping[str, AttributeValue]
     aliases: LazyAliases
     types: TypeUses = field(compare=False)  # what it has, and the meanings, follow from the text
-    functions: tuple[Function, ...]
+    functions: tuple[FunctionName, ...]
     moves: tuple[MovementName, ...]
     partition_warps: frozenset[int]
     symbols: Scope = field(compare=False)
     stands_alone: bool
     place: ModulePlace
-    read_operations: Callable[[Module], tuple[Operation, ...]] = field(compare=False, repr=False)
+    read_operations: Callable[[Module], tuple[MovementOperation, ...]] = field(
+        compare=False, repr=False
+    )
     error: LayoutError | None = None
 
     @property
@@ -309,11 +311,11 @@ class Module:
         return replace(self, place=place)
 
     @cached_property
-    def operations(self) -> tuple[Operation, ...]:
+    def operations(self) -> tuple[MovementOperation, ...]:
         """The operations that move data between layouts, in order."""
         return self.read_operations(self)
 
-    def operations_on(self, line: int) -> Sequence[Operation]:
+    def operations_on(self, line: int) -> Sequence[MovementOperation]:
         """Return the operations on a line of the source that move data between layouts.
 
         They are read only where the name of one stands there.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir.file_aliases import named_modules
 from tt_layout.ir.module import Module
-from tt_layout.ir.operations import Operation
+from tt_layout.ir.operations import MovementOperation
 
 
-def movement_on_line(file: str, line: int) -> tuple[Module, Operation]:
+def movement_on_line(file: str, line: int) -> tuple[Module, MovementOperation]:
     """Return the data movement on a line, and its module.
 
     Args:

@@ -46,7 +46,7 @@ class MovedTypes(NamedTuple):
     before: int
 
 
-class Operation(NamedTuple):
+class MovementOperation(NamedTuple):
     """An operation that moves data.
 
     Attributes:

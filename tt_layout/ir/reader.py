@@ -26,14 +26,14 @@ from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir.dump_part import Part
 from tt_layout.ir.module import (
     AttributeValue,
-    Function,
+    FunctionName,
     LazyAliases,
     Module,
     ModulePlace,
     MovementName,
     TypeUses,
 )
-from tt_layout.ir.operations import Operation
+from tt_layout.ir.operations import MovementOperation
 from tt_layout.ir.scope import Interner, Scope
 from tt_layout.ir.tokens import (
     HEADER,
@@ -121,7 +121,7 @@ def build_module(source: Source, part: Part, interner: Interner) -> Module:
     )
 
 
-def _operations(module: Module) -> tuple[Operation, ...]:
+def _operations(module: Module) -> tuple[MovementOperation, ...]:
     """Read the operations that move data, by a reader that knows what it has read elsewhere."""
     from tt_layout.ir.ssa.reader import SsaReader, movements
 
@@ -147,14 +147,14 @@ def _type_uses(source: Source, part: Part, types: list[IRType | None]) -> TypeUs
     return TypeUses(source, every, by_text, offsets, numbers)
 
 
-def _function(source: Source, offset: int) -> Function:
+def _function(source: Source, offset: int) -> FunctionName:
     match = _FUNCTION.match(source.text, offset, offset + MAX_HEAD)
     if source.text[offset] == '"':
         region = _REGION.search(source.text, offset)
         end = region.start() if region is not None else len(source.text)
         match = _GENERIC_FUNCTION.search(source.text, offset, min(end, offset + MAX_HEAD))
     name = next((group for group in match.groups() if group), "") if match else ""
-    return Function(name, *source.line_column(offset))
+    return FunctionName(name, *source.line_column(offset))
 
 
 # -- repeated modules ------------------------------------------------------------------------------

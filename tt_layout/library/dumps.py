@@ -10,7 +10,7 @@ from tt_layout.audit.axis import axis_info as axis_info_of
 from tt_layout.dumps.dump import open_object
 from tt_layout.errors import LayoutError, expect, shown
 from tt_layout.ir.module import Module
-from tt_layout.ir.ssa import SsaFunction, Value, read_functions
+from tt_layout.ir.ssa import Function, Value, read_functions
 from tt_layout.library.pictures import Page
 from tt_layout.releases import Release
 from tt_layout.reports.audit_ir import given_values
@@ -116,8 +116,8 @@ def apply(
 
 
 def axis_info(
-    source: SsaFunction | Module | Sequence[Module],
-    functions: Sequence[SsaFunction] = (),
+    source: Function | Module | Sequence[Module],
+    functions: Sequence[Function] = (),
     *,
     function: str | None = None,
 ) -> Mapping[str, AxisInfo]:
@@ -141,10 +141,10 @@ def axis_info(
         contiguity = [1], divisibility = [16], constancy = [64], constant = none
     """
     if not isinstance(functions, Sequence) or not all(
-        isinstance(item, SsaFunction) for item in functions
+        isinstance(item, Function) for item in functions
     ):
         raise TypeError(f"functions must be functions of a module, got {shown(functions)}")
-    if isinstance(source, SsaFunction):
+    if isinstance(source, Function):
         return _by_name(axis_info_of(source, functions))
     modules = [source] if isinstance(source, Module) else source
     if not isinstance(modules, Sequence) or not all(isinstance(item, Module) for item in modules):

@@ -28,7 +28,7 @@ from tt_layout.folding import fold
 from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.file_aliases import split_module, whole_modules
 from tt_layout.ir.module import Module
-from tt_layout.ir.operations import Location, Operation, layout_of
+from tt_layout.ir.operations import Location, MovementOperation, layout_of
 from tt_layout.ir.short_names import short_layout, short_operation, short_type
 from tt_layout.kernels.metadata import KernelMetadata
 from tt_layout.mlir.source import Source
@@ -287,7 +287,7 @@ def or_dash(number: int | None) -> str:
     return "-" if number is None else str(number)
 
 
-def ends_of(operation: Operation) -> list[str]:
+def ends_of(operation: MovementOperation) -> list[str]:
     """Return the subject of a movement, its source and its destination."""
     moved = operation.moved or operation.target
     bare = safe(moved.bare) if moved is not None else "-"
@@ -508,7 +508,7 @@ def cost_text(row: MovementRow) -> str:
     return f"n/a ({safe(row.cost_unknown)})" if row.cost_unknown is not None else "-"
 
 
-def _ends(operation: Operation) -> str:
+def _ends(operation: MovementOperation) -> str:
     """Return the source and the destination of a movement, for a cell."""
     target = short_layout(layout_of(operation.target)).replace(MemorySpace.GLOBAL, "global")
     if operation.group is MovementKind.ALLOCATION:

@@ -20,7 +20,7 @@ from tt_layout.audit.ties import Ties, ties_of
 from tt_layout.grouping import grouped
 from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.module import Module
-from tt_layout.ir.operations import Operation, attribute_of, layout_of
+from tt_layout.ir.operations import MovementOperation, attribute_of, layout_of
 from tt_layout.ir.types import IRType
 from tt_layout.reports.advice_text import note_text, reason_data, share_data, suggestion_data
 from tt_layout.reports.allocation import shared_memory_data
@@ -244,7 +244,7 @@ def _movement(row: MovementRow, ties: Ties | None) -> dict[str, Any]:
     }
 
 
-def operation_data(operation: Operation) -> dict[str, Any]:
+def operation_data(operation: MovementOperation) -> dict[str, Any]:
     """Return an operation without its cost."""
     location, moved = operation.location, operation.moved or operation.target
     has_source = operation.group is not MovementKind.ALLOCATION

@@ -7,7 +7,7 @@ from typing import Any
 
 from tt_layout.audit.axis import AxisInfo, axis_info
 from tt_layout.ir.module import Module
-from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value, read_functions
+from tt_layout.ir.ssa import Function, Operation, Value, read_functions
 from tt_layout.records import dataclass
 from tt_layout.reports.audit import heading
 from tt_layout.reports.audit_data import JSON_VERSION
@@ -65,7 +65,7 @@ class AxisInfoReport(Printed):
         return {"version": JSON_VERSION, "file": self.file, "modules": modules}
 
 
-def known_values(module: Module) -> Iterator[tuple[SsaFunction, list[KnownValue]]]:
+def known_values(module: Module) -> Iterator[tuple[Function, list[KnownValue]]]:
     """Yield the functions of a module with their integer and pointer values, in text order.
 
     Example:
@@ -86,7 +86,7 @@ def known_values(module: Module) -> Iterator[tuple[SsaFunction, list[KnownValue]
         yield function, values
 
 
-def _defined(function: SsaFunction) -> Iterator[tuple[int, Value]]:
+def _defined(function: Function) -> Iterator[tuple[int, Value]]:
     """Yield the values of a function with the lines that define them."""
     yield from ((function.line, value) for value in function.arguments)
     for number, block in enumerate(function.body):
@@ -96,7 +96,7 @@ def _defined(function: SsaFunction) -> Iterator[tuple[int, Value]]:
             yield from _of_operation(operation)
 
 
-def _of_operation(operation: SsaOperation) -> Iterator[tuple[int, Value]]:
+def _of_operation(operation: Operation) -> Iterator[tuple[int, Value]]:
     yield from ((operation.line, value) for value in operation.results)
     for region in operation.regions:
         for block in region:

@@ -15,7 +15,7 @@ from tt_layout.audit.operations.details import GlobalDetails, SingleAtomicDetail
 from tt_layout.grouping import grouped
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
 from tt_layout.ir.module import Module
-from tt_layout.ir.operations import Operation, attribute_of, layout_of
+from tt_layout.ir.operations import MovementOperation, attribute_of, layout_of
 from tt_layout.ir.short_names import short_layout, short_operation
 from tt_layout.records import dataclass
 from tt_layout.reports.audit import ends_of, heading, or_dash
@@ -61,7 +61,7 @@ class Change(NamedTuple):
     row: MovementRow
 
     @property
-    def operation(self) -> Operation:
+    def operation(self) -> MovementOperation:
         """The operation."""
         return self.row.operation
 

@@ -25,7 +25,7 @@ from tt_layout.enums import MemorySpace
 from tt_layout.grouping import grouped
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
 from tt_layout.ir.operations import layout_of
-from tt_layout.ir.ssa import SsaOperation, Value
+from tt_layout.ir.ssa import Operation, Value
 from tt_layout.ir.traits import Traits
 from tt_layout.ir.types import IRType
 from tt_layout.placement import ASSUMED_BITS, PlacedLayout
@@ -265,7 +265,7 @@ def _uses(flow: Flow, value: Value) -> str:
     return "; ".join(texts + changing[:MAX_USES]) + rest
 
 
-def _anchors(operations: Sequence[SsaOperation]) -> str:
+def _anchors(operations: Sequence[Operation]) -> str:
     return operations_text([(operation.name, operation.line) for operation in operations], MAX_USES)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from tt_layout.analyses.shared_memory.buffer_placement import Interval
 from tt_layout.audit.allocation.numbering import Numbering
-from tt_layout.ir.ssa import Block, Region, SsaOperation, Value
+from tt_layout.ir.ssa import Block, Operation, Region, Value
 from tt_layout.ir.ssa.graph import reach
 from tt_layout.tuples import NamedTuple
 
@@ -29,7 +29,7 @@ class Rules(NamedTuple):
     keeps_barriers: bool
     keeps_captures: bool
 
-    def are_kept(self, operation: SsaOperation) -> bool:
+    def are_kept(self, operation: Operation) -> bool:
         """Tell whether the buffers of an operation are needed throughout the function."""
         traits = operation.traits
         return traits.remote or (self.keeps_barriers and traits.initializes_barrier)
@@ -104,13 +104,13 @@ class Liveness:
             first = 0
         return first, number(operations[end]) + 1
 
-    def _last_use(self, taken_by: Iterable[SsaOperation], block: Block, begin: int) -> int:
+    def _last_use(self, taken_by: Iterable[Operation], block: Block, begin: int) -> int:
         ancestors = (user.ancestor_in(block.region) for user in taken_by)
         siblings = (o for o in ancestors if o is not None and o.block is block)
         last = max(siblings, key=lambda operation: operation.position, default=None)
         return definition_place(last) if last is not None else begin
 
-    def _live_in(self, taken_by: Iterable[SsaOperation], region: Region, home: Block) -> set[Block]:
+    def _live_in(self, taken_by: Iterable[Operation], region: Region, home: Block) -> set[Block]:
         """Return the blocks of a region at whose beginning a value is live."""
         ancestors = (user.ancestor_in(region) for user in taken_by)
         blocks = [o.block for o in ancestors if o is not None and o.block is not None]
@@ -120,7 +120,7 @@ class Liveness:
 
         return {*reach([block for block in blocks if block is not home], above)}
 
-    def _extended(self, definition: SsaOperation, live: Interval) -> Interval:
+    def _extended(self, definition: Operation, live: Interval) -> Interval:
         """Return an interval, extended for asynchronous operations."""
         first, last = live
         dependent = list(reach(_users_of_results(definition), _dependent))
@@ -132,17 +132,17 @@ class Liveness:
         return first, last
 
 
-def definition_place(operation: SsaOperation) -> int:
+def definition_place(operation: Operation) -> int:
     """Return the index of an operation in its block."""
     assert operation.block is not None
     return operation.block.operations.index(operation)
 
 
-def _users_of_results(operation: SsaOperation) -> list[SsaOperation]:
+def _users_of_results(operation: Operation) -> list[Operation]:
     return [user for value in operation.results for user in value.users]
 
 
-def _dependent(operation: SsaOperation) -> list[SsaOperation]:
+def _dependent(operation: Operation) -> list[Operation]:
     """Return the users of an operation's results, and the operations in its regions."""
     inner = [o for region in operation.regions for block in region for o in block.operations]
     return [*_users_of_results(operation), *inner]

@@ -9,14 +9,14 @@ from tt_layout.audit.allocation.shared_memory import SharedMemory, shared_memory
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.hardware import Target, find_target, intel
 from tt_layout.ir.module import gpu_of
-from tt_layout.ir.ssa import SsaFunction
+from tt_layout.ir.ssa import Function
 
 SINGLE = "ttg.single-warp-specialize"
 
 
 def module_memory(
     audited: AuditedModule,
-    functions: Sequence[SsaFunction] | None = None,
+    functions: Sequence[Function] | None = None,
 ) -> list[SharedMemory]:
     """Return the shared memory of the functions of a module that have any.
 
@@ -82,7 +82,7 @@ def _rules(audited: AuditedModule, target: Target) -> Rules:
 
 
 def _allocated(
-    functions: Sequence[SsaFunction],
+    functions: Sequence[Function],
     audited: AuditedModule,
     target: Target,
     rules: Rules,

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation
+from tt_layout.ir.ssa import Function, Operation, Region
 
 
 class Numbering:
@@ -38,10 +38,10 @@ class Numbering:
         ([('scf.if', 2), ('ttg.barrier', 0), ('tt.return', 3)], 5)
     """
 
-    def __init__(self, function: SsaFunction) -> None:
+    def __init__(self, function: Function) -> None:
         self.function = function
-        self.operations: list[SsaOperation] = []
-        self._numbers: dict[SsaOperation, int] = {}
+        self.operations: list[Operation] = []
+        self._numbers: dict[Operation, int] = {}
         self.size = 0
         self._enter_region(function.body)
         self.size += 1
@@ -55,7 +55,7 @@ class Numbering:
             last = region[-1].operations[-1:]
             self.size += not (last and last[0].traits.terminator)
 
-    def _enter(self, operation: SsaOperation) -> None:
+    def _enter(self, operation: Operation) -> None:
         self.operations.append(operation)
         for region in operation.regions:
             self._enter_region(region)
@@ -64,17 +64,17 @@ class Numbering:
         self._numbers[self.function.originals.get(operation, operation)] = self.size
         self.size += 1
 
-    def chosen(self, is_chosen: Callable[[SsaOperation], bool]) -> list[SsaOperation]:
-        """Return the operations of one kind, in order, as `SsaFunction.chosen` does."""
+    def chosen(self, is_chosen: Callable[[Operation], bool]) -> list[Operation]:
+        """Return the operations of one kind, in order, as `Function.chosen` does."""
         if not self.function.originals:
             return self.function.chosen(is_chosen)
         return [operation for operation in self.operations if is_chosen(operation)]
 
-    def number(self, operation: SsaOperation) -> int:
+    def number(self, operation: Operation) -> int:
         """Return the number of an operation."""
         return self._numbers[operation]
 
 
-def numbering_of(function: SsaFunction) -> Numbering:
+def numbering_of(function: Function) -> Numbering:
     """Return the numbering of a function, which those of one text at one place share."""
     return Numbering(function) if function.originals else function.once("numbering", Numbering)

@@ -17,7 +17,7 @@ from tt_layout.audit.operations.atomics import handed_on
 from tt_layout.audit.operations.exchanges import exchange_of
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
-from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value
+from tt_layout.ir.ssa import Function, Operation, Value
 from tt_layout.mlir.types import element_bits
 from tt_layout.tuples import NamedTuple
 
@@ -38,7 +38,7 @@ class Surroundings(NamedTuple):
         warps: warps of a CTA.
     """
 
-    function: SsaFunction
+    function: Function
     layouts: PlacedLayouts
     target: Target
     warps: int
@@ -48,10 +48,10 @@ class Surroundings(NamedTuple):
         return self.layouts.linear(self.function.type_of(value))
 
 
-ScratchRule = Callable[[SsaOperation, Surroundings], "int | None"]
+ScratchRule = Callable[[Operation, Surroundings], "int | None"]
 
 
-def scratch_bytes(operation: SsaOperation, around: Surroundings) -> int | None:
+def scratch_bytes(operation: Operation, around: Surroundings) -> int | None:
     """Return the scratch of an operation in bytes; None where a type does not determine it."""
     rule = RULES.get(operation.name.rpartition(".")[2])
     if rule is None:
@@ -62,7 +62,7 @@ def scratch_bytes(operation: SsaOperation, around: Surroundings) -> int | None:
         return None
 
 
-def _conversion(operation: SsaOperation, around: Surroundings) -> int | None:
+def _conversion(operation: Operation, around: Surroundings) -> int | None:
     if not operation.operands or not operation.results:
         return None  # of a text that is not MLIR
     src, dst = around.linear(operation.operands[0]), around.linear(operation.results[0])
@@ -75,12 +75,12 @@ def _conversion(operation: SsaOperation, around: Surroundings) -> int | None:
     return buffer.bytes if buffer is not None else 0
 
 
-def _exchange(operation: SsaOperation, around: Surroundings) -> int | None:
+def _exchange(operation: Operation, around: Surroundings) -> int | None:
     exchange = exchange_of(operation, around.function, around.layouts, around.target)
     return exchange.scratch_bytes if exchange is not None else None
 
 
-def _atomic(operation: SsaOperation, around: Surroundings) -> int | None:
+def _atomic(operation: Operation, around: Surroundings) -> int | None:
     """Return the scratch that broadcasts an atomic's result to the other threads."""
     result = operation.results[0] if operation.results else None
     if result is None or not result.uses:
@@ -89,12 +89,12 @@ def _atomic(operation: SsaOperation, around: Surroundings) -> int | None:
     return exchange.scratch_bytes if exchange is not None else None
 
 
-def _buffer_atomic(operation: SsaOperation, around: Surroundings) -> int | None:
+def _buffer_atomic(operation: Operation, around: Surroundings) -> int | None:
     is_tensor = bool(operation.results) and operation.results[0].type.is_tensor
     return _atomic(operation, around) if is_tensor else 0
 
 
-def _captures(operation: SsaOperation, around: Surroundings) -> int | None:
+def _captures(operation: Operation, around: Surroundings) -> int | None:
     """Return the bytes of the values that partitions of warps capture."""
     if not operation.traits.partitions:
         return 0

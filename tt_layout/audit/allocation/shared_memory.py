@@ -27,7 +27,7 @@ from tt_layout.encodings import Encoding, SharedEncoding
 from tt_layout.encodings.partitioned_shared import PartitionedShared
 from tt_layout.enums import TextEnum
 from tt_layout.hardware import Target
-from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, Value, integers
+from tt_layout.ir.ssa import Function, Operation, Region, Value, integers
 from tt_layout.ir.ssa.control_flow import ControlFlow
 from tt_layout.ir.ssa.graph import reach
 from tt_layout.ir.types import IRType
@@ -49,7 +49,7 @@ MAX_BYTES = 1 << 40
 # -- aliases ---------------------------------------------------------------------------------------
 
 
-def aliases(numbering: Numbering, allocations: Sequence[SsaOperation]) -> dict[Value, set[Value]]:
+def aliases(numbering: Numbering, allocations: Sequence[Operation]) -> dict[Value, set[Value]]:
     """Return the allocations that each value may alias, by their results."""
     followers: dict[Value, list[Value]] = {}
     for old, new in _edges(numbering):
@@ -74,7 +74,7 @@ def _edges(numbering: Numbering) -> Iterator[tuple[Value, Value]]:
             yield from ((operation.operands[0], result) for result in operation.results)
 
 
-def _is_view(operation: SsaOperation) -> bool:
+def _is_view(operation: Operation) -> bool:
     """Tell whether an operation returns a view of the memory that it takes."""
     results = operation.results
     if operation.regions or operation.traits.allocates:
@@ -100,7 +100,7 @@ class BufferSize(NamedTuple):
 
 
 def allocated(
-    operation: SsaOperation, function: SsaFunction, layouts: PlacedLayouts
+    operation: Operation, function: Function, layouts: PlacedLayouts
 ) -> BufferSize | None:
     """Return the piece of an allocation; None if its type does not determine it."""
     ir_type = function.type_of(operation.results[0])
@@ -206,7 +206,7 @@ class SharedMemory(NamedTuple):
 
 
 def shared_memory(
-    functions: Sequence[SsaFunction],
+    functions: Sequence[Function],
     layouts: PlacedLayouts,
     target: Target,
     *,
@@ -248,7 +248,7 @@ class _Allocator:
 
     def __init__(
         self,
-        functions: Sequence[SsaFunction],
+        functions: Sequence[Function],
         layouts: PlacedLayouts,
         target: Target,
         warps: int,
@@ -265,7 +265,7 @@ class _Allocator:
         }
         self._called = {name for callees in self._callees.values() for name in callees}
 
-    def of(self, function: SsaFunction) -> SharedMemory:
+    def of(self, function: Function) -> SharedMemory:
         for name in self._callees_first(function.name):
             needed = self._functions[name]
             placed = self._placed(list(self._needs(needed)))
@@ -303,7 +303,7 @@ class _Allocator:
                 allocations[k] = allocations[k]._replace(offset=offset)
         return tuple(allocations)
 
-    def _needs(self, function: SsaFunction) -> Iterator[_Need]:
+    def _needs(self, function: Function) -> Iterator[_Need]:
         """Yield the needs of a function, in the compiler's order."""
         if not any(map(self._may_need, function.chosen(_may_need_memory))):
             return
@@ -331,7 +331,7 @@ class _Allocator:
                     interval = (0, numbering.size)
                 yield need.at(interval, lines, region)
 
-    def _may_need(self, operation: SsaOperation) -> bool:
+    def _may_need(self, operation: Operation) -> bool:
         """Tell whether an operation of a kind that may need shared memory does."""
         return not operation.traits.call or self._size_of(_callee(operation)) != 0
 
@@ -351,7 +351,7 @@ class _Allocator:
             )
             yield _Need(indices).at((0, numbering.size), lines, None)
 
-    def _pieces(self, operation: SsaOperation, function: SsaFunction) -> list[_Need]:
+    def _pieces(self, operation: Operation, function: Function) -> list[_Need]:
         """Return a need for each memory partition of an allocation."""
         piece = allocated(operation, function, self._layouts) or BufferSize(None, 1)
         name, value = operation.name, operation.results[0].name
@@ -359,7 +359,7 @@ class _Allocator:
         allocation = Allocation(kind, name, value, line, piece.bytes, piece.alignment)
         return [_Need(allocation, tensor=operation.position)] * piece.partitions
 
-    def _own_need(self, operation: SsaOperation, around: Surroundings) -> _Need | None:
+    def _own_need(self, operation: Operation, around: Surroundings) -> _Need | None:
         """Return the need of an operation while it runs."""
         name, line = operation.name, operation.line
         if operation.traits.call:
@@ -431,7 +431,7 @@ class OperationLines:
 
 
 def _known_lives(
-    numbering: Numbering, allocating: Sequence[SsaOperation], rules: Rules
+    numbering: Numbering, allocating: Sequence[Operation], rules: Rules
 ) -> Mapping[Value, Interval]:
     """Return `_lives`, computed once for functions that differ only in names and constants."""
     alike = numbering.function.alike
@@ -447,7 +447,7 @@ def _known_lives(
 
 
 def _lives(
-    numbering: Numbering, allocating: Sequence[SsaOperation], rules: Rules
+    numbering: Numbering, allocating: Sequence[Operation], rules: Rules
 ) -> dict[Value, Interval]:
     """Return the live interval of each buffer, by the allocation's result."""
     liveness = Liveness(numbering, rules)
@@ -463,7 +463,7 @@ def _lives(
 
 
 def _concurrent(
-    operation: SsaOperation, numbering: Numbering, regions: dict[Region, int]
+    operation: Operation, numbering: Numbering, regions: dict[Region, int]
 ) -> tuple[int, int] | None:
     """Return the numbers of the warp-specialising operation around one, and of its region."""
     around = operation.around
@@ -474,19 +474,19 @@ def _concurrent(
     return None
 
 
-def _is_call(operation: SsaOperation) -> bool:
+def _is_call(operation: Operation) -> bool:
     return operation.traits.call
 
 
-def _has_partitions(operation: SsaOperation) -> bool:
+def _has_partitions(operation: Operation) -> bool:
     return operation.traits.partitions
 
 
-def _may_need_memory(operation: SsaOperation) -> bool:
+def _may_need_memory(operation: Operation) -> bool:
     """Tell whether an operation is of a kind that may need shared memory."""
     traits = operation.traits
     return traits.call or traits.allocates or operation.name.rpartition(".")[2] in RULES
 
 
-def _callee(operation: SsaOperation) -> str:
+def _callee(operation: Operation) -> str:
     return str(operation.attributes.get("callee"))

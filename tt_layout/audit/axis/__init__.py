@@ -17,7 +17,7 @@ from math import gcd
 from tt_layout.audit.axis.info import MAX_DIVISOR, AxisInfo, pessimistic
 from tt_layout.audit.axis.rules import rank_of
 from tt_layout.audit.axis.visitor import BackwardSlice, Visitor, hinted
-from tt_layout.ir.ssa import Attribute, SsaFunction, Value, integers
+from tt_layout.ir.ssa import Attribute, Function, Value, integers
 from tt_layout.ir.ssa.attributes import HINTS
 from tt_layout.ir.ssa.control_flow import Call, ControlFlow, calls
 
@@ -34,8 +34,8 @@ __all__ = ["AxisInfo", "SupposedInfo", "axis_info", "module_axis_info", "unhinte
 
 
 def axis_info(
-    function: SsaFunction,
-    functions: Sequence[SsaFunction] = (),
+    function: Function,
+    functions: Sequence[Function] = (),
 ) -> Mapping[Value, AxisInfo]:
     """Return the compiler's AxisInfo of every value of a function.
 
@@ -113,16 +113,16 @@ class SupposedInfo(Mapping[Value, AxisInfo]):
 
 
 def module_axis_info(
-    functions: Sequence[SsaFunction],
-) -> Mapping[SsaFunction, Mapping[Value, AxisInfo]]:
+    functions: Sequence[Function],
+) -> Mapping[Function, Mapping[Value, AxisInfo]]:
     """Return the AxisInfo of the values of all functions of a module."""
     infos = dict(_analysed(functions))
     return {f: infos[f] if f in infos else axis_info(f) for f in functions}
 
 
 def _analysed(
-    functions: Sequence[SsaFunction], last: SsaFunction | None = None
-) -> Iterator[tuple[SsaFunction, Mapping[Value, AxisInfo]]]:
+    functions: Sequence[Function], last: Function | None = None
+) -> Iterator[tuple[Function, Mapping[Value, AxisInfo]]]:
     """Yield the AxisInfo of each function, callers first, up to one of them."""
     attributes: dict[str, list[dict[str, Attribute]]] = {
         f.name: [dict(hints) for hints in f.argument_attributes] for f in functions
@@ -143,7 +143,7 @@ def _analysed(
             _pass_on(call, info, attributes)
 
 
-def unhinted_axis_info(function: SsaFunction) -> Mapping[Value, AxisInfo]:
+def unhinted_axis_info(function: Function) -> Mapping[Value, AxisInfo]:
     """Return the AxisInfo that follows from operations alone, without hints.
 
     That is what LLVM, which sees none of them, can know.
@@ -153,7 +153,7 @@ def unhinted_axis_info(function: SsaFunction) -> Mapping[Value, AxisInfo]:
 
 
 def _known(
-    function: SsaFunction, arguments: Sequence[AxisInfo], *, takes_hints: bool = True
+    function: Function, arguments: Sequence[AxisInfo], *, takes_hints: bool = True
 ) -> Mapping[Value, AxisInfo]:
     """Return the AxisInfo of every value, found once for all functions of one skeleton."""
     question = "axis", tuple(arguments), takes_hints
@@ -163,7 +163,7 @@ def _known(
 
 
 def _visited_values(
-    function: SsaFunction, arguments: Sequence[AxisInfo], *, takes_hints: bool
+    function: Function, arguments: Sequence[AxisInfo], *, takes_hints: bool
 ) -> Mapping[Value, AxisInfo]:
     """Return the AxisInfo of every value, remembered by the skeleton of the function."""
     key = function.skeleton, tuple(arguments), takes_hints
@@ -180,14 +180,14 @@ def _visited_values(
 
 
 def _callers_first(
-    functions: Sequence[SsaFunction], called: Mapping[str, Sequence[Call]]
-) -> list[SsaFunction]:
+    functions: Sequence[Function], called: Mapping[str, Sequence[Call]]
+) -> list[Function]:
     """Return the functions, callers first."""
-    order: list[SsaFunction] = []
+    order: list[Function] = []
     seen: set[str] = set()
-    pending: list[tuple[SsaFunction, Iterator[SsaFunction]]] = []
+    pending: list[tuple[Function, Iterator[Function]]] = []
 
-    def enter(function: SsaFunction) -> None:
+    def enter(function: Function) -> None:
         if function.name not in seen:
             seen.add(function.name)
             callees = [call.callee for call in called.get(function.name, ())]

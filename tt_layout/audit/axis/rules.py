@@ -25,7 +25,7 @@ from tt_layout.audit.axis.info import (
     product_of_divisors,
 )
 from tt_layout.ir.names import in_every_spelling
-from tt_layout.ir.ssa import SsaOperation, ValueType, integers, value_type
+from tt_layout.ir.ssa import Operation, ValueType, integers, value_type
 from tt_layout.ir.ssa.attributes import COMPARISONS, constant_value
 from tt_layout.records import dataclass
 from tt_layout.tuples import NamedTuple
@@ -50,7 +50,7 @@ class AxisStep(NamedTuple):
         result: the type of the first result.
     """
 
-    operation: SsaOperation
+    operation: Operation
     operands: tuple[AxisInfo, ...]
     types: tuple[ValueType, ...]
     result: ValueType
@@ -587,9 +587,9 @@ def conclusion(step: AxisStep) -> AxisInfo | None:
     """Return the AxisInfo of the first result of an operation; None if there is none.
 
     Example:
-        >>> from tt_layout.ir.ssa import SsaOperation
+        >>> from tt_layout.ir.ssa import Operation
         >>> attributes = {"start": 0, "end": 64}
-        >>> range_ = SsaOperation("tt.make_range", attributes=attributes)
+        >>> range_ = Operation("tt.make_range", attributes=attributes)
         >>> conclusion(AxisStep(range_, (), (), value_type("tensor<64xi32>"))).contiguity
         (64,)
     """

@@ -8,7 +8,7 @@ from heapq import heappop, heappush
 from tt_layout.audit.axis.info import AxisInfo, join, pessimistic
 from tt_layout.audit.axis.rules import RULES, AxisStep, conclusion, rank_of
 from tt_layout.grouping import grouped
-from tt_layout.ir.ssa import Attribute, Block, Region, SsaFunction, SsaOperation, Value, integers
+from tt_layout.ir.ssa import Attribute, Block, Function, Operation, Region, Value, integers
 from tt_layout.ir.ssa.attributes import HINTS
 from tt_layout.ir.ssa.control_flow import (
     BOUNDS,
@@ -44,7 +44,7 @@ class BackwardSlice:
 
     def __init__(self, flow: ControlFlow, value: Value) -> None:
         self.values: dict[Value, None] = {}
-        self._operations: dict[Block, dict[SsaOperation, None]] = {}
+        self._operations: dict[Block, dict[Operation, None]] = {}
         self._regions: set[Region] = set()
         pending = [value]
         while pending:
@@ -52,9 +52,9 @@ class BackwardSlice:
             if value not in self.values:
                 self.values[value] = None
                 pending += self._before(flow, value)
-        self._sorted: dict[Block, Sequence[SsaOperation]] = {}
+        self._sorted: dict[Block, Sequence[Operation]] = {}
 
-    def of(self, block: Block) -> Sequence[SsaOperation]:
+    def of(self, block: Block) -> Sequence[Operation]:
         """Return the operations of a block that the value depends on, in order."""
         if block not in self._sorted:
             operations = self._operations.get(block, ())
@@ -65,12 +65,12 @@ class BackwardSlice:
         """Yield the values that a value depends on directly."""
         yield from (edge.source for edge in flow.into(value))
         owner = value.owner
-        if isinstance(owner, SsaOperation):
+        if isinstance(owner, Operation):
             yield from self._take(owner)
         elif owner is not None:
             yield from self._around(owner)
 
-    def _take(self, operation: SsaOperation) -> Iterator[Value]:
+    def _take(self, operation: Operation) -> Iterator[Value]:
         """Add an operation, and yield the values that its results and its execution depend on."""
         block = operation.block
         if block is None or operation in self._operations.get(block, ()):
@@ -119,7 +119,7 @@ class Visitor:
 
     def __init__(
         self,
-        function: SsaFunction,
+        function: Function,
         supposed: Mapping[Value, AxisInfo] | None = None,
         within: BackwardSlice | None = None,
         *,
@@ -132,7 +132,7 @@ class Visitor:
         self.values: dict[Value, AxisInfo] = {}
         self.changed: list[Value] = []
         self._takers: dict[Region, Mapping[Value, Sequence[int]]] = {}
-        self._taken: dict[SsaOperation, list[AxisInfo]] = {}
+        self._taken: dict[Operation, list[AxisInfo]] = {}
 
     def run(self, arguments: Iterable[AxisInfo]) -> Mapping[Value, AxisInfo]:
         """Return the AxisInfo of every value, given those of the arguments."""
@@ -171,7 +171,7 @@ class Visitor:
 
     # -- operations -------------------------------------------------------------------------
 
-    def _operation(self, operation: SsaOperation) -> None:
+    def _operation(self, operation: Operation) -> None:
         if operation.regions:
             edges = [edge for edge in control_edges(operation) if not edge.by_element]
             if edges:
@@ -197,7 +197,7 @@ class Visitor:
         if before != operands:  # else nothing new follows
             self._conclude(operation, tuple(operands))
 
-    def _conclude(self, operation: SsaOperation, operands: tuple[AxisInfo, ...]) -> None:
+    def _conclude(self, operation: Operation, operands: tuple[AxisInfo, ...]) -> None:
         """Join the AxisInfo of an operation's results, given that of its operands."""
         info = None
         if operation.name in RULES:  # most operations of a kernel have none
@@ -211,7 +211,7 @@ class Visitor:
 
     # -- blocks -----------------------------------------------------------------------------
 
-    def _region(self, region: Region) -> list[SsaOperation]:
+    def _region(self, region: Region) -> list[Operation]:
         """Visit the reachable operations of a region; return those that leave it.
 
         Its blocks are visited in the order of the text, again and again, but those alone that take
@@ -248,12 +248,12 @@ class Visitor:
             if not last.successors
         ]
 
-    def _block(self, block: Block) -> list[SsaOperation]:
+    def _block(self, block: Block) -> list[Operation]:
         for operation in block.operations if self.within is None else self.within.of(block):
             self._operation(operation)
         return list(block.operations[-1:])
 
-    def _branch(self, branch: SsaOperation, blocks: Mapping[str, Block]) -> list[str]:
+    def _branch(self, branch: Operation, blocks: Mapping[str, Block]) -> list[str]:
         """Pass the operands of a branch to where it may go; return the labels of these blocks."""
         labels: list[str] = []
         for edge in branches(branch, blocks):
@@ -286,11 +286,11 @@ class Visitor:
 
     # -- structured control flow ------------------------------------------------------------
 
-    def _follow(self, operation: SsaOperation, edges: Sequence[ControlEdge]) -> None:
+    def _follow(self, operation: Operation, edges: Sequence[ControlEdge]) -> None:
         """Follow control through the regions of an operation until nothing changes any more."""
         if operation.traits.counted:
             edges = self._counted(operation, edges)
-        left_by: dict[int, list[SsaOperation]] = {}  # of each region that has been visited
+        left_by: dict[int, list[Operation]] = {}  # of each region that has been visited
         pending = self._taken_to([edge for edge in edges if edge.begin is None], left_by)
         while pending:
             number = next(iter(pending))
@@ -314,7 +314,7 @@ class Visitor:
                     regions[edge.end] = None
         return regions
 
-    def _counted(self, loop: SsaOperation, edges: Sequence[ControlEdge]) -> Sequence[ControlEdge]:
+    def _counted(self, loop: Operation, edges: Sequence[ControlEdge]) -> Sequence[ControlEdge]:
         """Return the edges that are taken, given the known trip count."""
         begin, end, step = loop.operands[:BOUNDS]
         low, stride = self._known(begin), self._known(step)
@@ -335,7 +335,7 @@ class Visitor:
         ]
 
 
-def _taken(operation: SsaOperation) -> Iterator[Value]:
+def _taken(operation: Operation) -> Iterator[Value]:
     """Yield the values that an operation takes, and those that it hands to blocks."""
     yield from operation.operands
     for successor in operation.successors:

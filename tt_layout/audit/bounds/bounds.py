@@ -37,7 +37,7 @@ from tt_layout.audit.resources import occupancy_of
 from tt_layout.audit.values.unknown import Unknown
 from tt_layout.hardware.product import Product
 from tt_layout.hardware.timing import Timing
-from tt_layout.ir.ssa import SsaOperation, Value, ValueType
+from tt_layout.ir.ssa import Operation, Value, ValueType
 from tt_layout.lazy import lazy
 from tt_layout.records import dataclass
 from tt_layout.tuples import NamedTuple
@@ -464,7 +464,7 @@ def _price(audited: AuditedModule, full: FullOperation, timing: Timing) -> float
     return part / rate if part else None
 
 
-def _is_priced(operation: SsaOperation, value_type: ValueType) -> bool:
+def _is_priced(operation: Operation, value_type: ValueType) -> bool:
     """Tell whether an atomic is of a kind that was measured."""
     kind = operation.attributes.get("atomic_rmw_op")
     if kind in ADDITIONS:

@@ -32,7 +32,7 @@ from tt_layout.audit.values.spread import ProgramTensor, ProgramValue, agreed, a
 from tt_layout.audit.values.unknown import Evaluated, SingleValue, Unknown, UnknownError
 from tt_layout.errors import LayoutError
 from tt_layout.ir.data_movements import MovementKind
-from tt_layout.ir.ssa import SsaFunction, SsaOperation
+from tt_layout.ir.ssa import Function, Operation
 from tt_layout.tuples import NamedTuple
 
 Program = tuple[int, ...]
@@ -114,7 +114,7 @@ def footprint(
     audit: Audit,
     function: str | None,
     grid: Sequence[int] | None = None,
-    sharing: Callable[[SsaOperation], Sharing] | None = None,
+    sharing: Callable[[Operation], Sharing] | None = None,
     is_taken_true: Callable[[MovementRow], bool] | None = None,
 ) -> Footprint:
     """Return the footprint of a grid, or of one program, in global memory.
@@ -163,7 +163,7 @@ class ProgramFootprints:
         self._is_one = grid is None
         self._grid = (*(grid or ()), 1, 1, 1)[:3]
         self._values = {**program_counts(self._grid), **audited.given.values}
-        self._evaluators: dict[tuple[SsaFunction, tuple[int, ...]], Evaluator] = {}
+        self._evaluators: dict[tuple[Function, tuple[int, ...]], Evaluator] = {}
 
     def traffic(self, full: FullOperation, *, has_mask: bool = True) -> AccessTraffic | None:
         """Return the footprint of an access in all programs; None if its addresses are unknown.

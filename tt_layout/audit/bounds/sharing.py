@@ -16,7 +16,7 @@ from tt_layout.audit.global_memory.operands import FORMS, in_todays_form, operan
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.unknown import Unknown
 from tt_layout.grouping import grouped
-from tt_layout.ir.ssa import Block, SsaOperation, Value
+from tt_layout.ir.ssa import Block, Operation, Value
 from tt_layout.ir.ssa.control_flow import ControlFlow
 from tt_layout.ir.ssa.graph import reach
 from tt_layout.tuples import NamedTuple
@@ -148,7 +148,7 @@ class ProgramSharing:
         """Number of the grid's axes that the function uses."""
         return len({*map(_axis, filter(_is_program, self._evaluator.function.walk()))})
 
-    def of(self, operation: SsaOperation) -> Sharing:
+    def of(self, operation: Operation) -> Sharing:
         """Return the sharing of an access's bytes between programs."""
         sharing = self._of_roots(tuple(address_operands(operation)))
         mask = mask_operand(operation)
@@ -208,7 +208,7 @@ class ProgramSharing:
             yield from value.definition.operands
 
 
-def address_operands(operation: SsaOperation) -> Iterator[Value]:
+def address_operands(operation: Operation) -> Iterator[Value]:
     """Yield the address of an access: pointers and offsets, or a descriptor and coordinates."""
     if operation.name in FORMS:
         roles = operands(in_todays_form(operation))
@@ -222,7 +222,7 @@ def address_operands(operation: SsaOperation) -> Iterator[Value]:
         )
 
 
-def mask_operand(operation: SsaOperation) -> Value | None:
+def mask_operand(operation: Operation) -> Value | None:
     """Return the mask of an access; None without one."""
     if operation.name not in FORMS:
         return None
@@ -235,7 +235,7 @@ def is_address(value: Value) -> bool:
     return value_type.pointee is not None or "tensordesc" in value_type.element
 
 
-def _is_program(operation: SsaOperation) -> bool:
+def _is_program(operation: Operation) -> bool:
     return operation.traits.by_program and operation.name.endswith("program_id")
 
 
@@ -250,5 +250,5 @@ def _is_variable(value: Value) -> bool:
     return loop is not None and loop.traits.counted and loop.regions[0][0].arguments[0] is value
 
 
-def _axis(operation: SsaOperation) -> int:
+def _axis(operation: Operation) -> int:
     return (operation.integer("axis") or 0) % 3

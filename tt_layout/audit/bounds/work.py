@@ -25,7 +25,7 @@ from tt_layout.encodings import Encoding
 from tt_layout.enums import MemorySpace
 from tt_layout.hardware.product import Product
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
-from tt_layout.ir.ssa import SsaFunction
+from tt_layout.ir.ssa import Function
 from tt_layout.ir.traits import Traits
 from tt_layout.tuples import NamedTuple
 
@@ -82,7 +82,7 @@ class Counts:
         self._audited, self.programs = audited, programs
         self._known: dict[object, Runs] = {}
         self._traffic: dict[object, Mapping[str, Amount]] = {}
-        self._sharings: dict[SsaFunction, ProgramSharing] = {}
+        self._sharings: dict[Function, ProgramSharing] = {}
 
     def runs(self, row: MovementRow) -> Runs:
         """Return how often a data movement runs."""

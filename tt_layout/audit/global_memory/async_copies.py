@@ -28,7 +28,7 @@ from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.kinds import kinds_of_runs
 from tt_layout.audit.values.unknown import Evaluated, unknowns
 from tt_layout.encodings.swizzled_shared import SwizzledShared
-from tt_layout.ir.ssa import SsaOperation
+from tt_layout.ir.ssa import Operation
 from tt_layout.mlir.types import POINTER_BITS
 from tt_layout.placement import PlacedLayout
 from tt_layout.tuples import NamedTuple
@@ -39,12 +39,12 @@ OFFSET_BITS = 32
 """Width of the offset that an access through a buffer resource adds to its pointer."""
 
 
-def is_async_copy(operation: SsaOperation, kernel: AccessAnalysis) -> bool:
+def is_async_copy(operation: Operation, kernel: AccessAnalysis) -> bool:
     """Tell whether an operation is ``cp.async``, whose writes follow a rule that was measured."""
     return kernel.target.is_nvidia and operation.name.endswith(".async_copy_global_to_local")
 
 
-def swizzling_shuffles(kernel: AccessAnalysis, operation: SsaOperation, instructions: int) -> int:
+def swizzling_shuffles(kernel: AccessAnalysis, operation: Operation, instructions: int) -> int:
     """Return the shuffles of a warp for a copy to swizzled shared memory.
 
     AMD's copies write the lanes of a warp side by side, unless each lane gives the address that it
@@ -66,7 +66,7 @@ def swizzling_shuffles(kernel: AccessAnalysis, operation: SsaOperation, instruct
     return instructions * bits // target.shuffle_bits
 
 
-def check_direct_copy(kernel: AccessAnalysis, operation: SsaOperation, shape: AccessShape) -> None:
+def check_direct_copy(kernel: AccessAnalysis, operation: Operation, shape: AccessShape) -> None:
     """Check that the lanes of a warp copy to one contiguous range of shared memory.
 
     What a swizzle moves within a warp is exchanged between its lanes before.
@@ -122,7 +122,7 @@ def written_wavefronts(
 
 
 def all_written(
-    evaluator: Evaluator, kernel: AccessAnalysis, operation: SsaOperation, placed: PlacedAccess
+    evaluator: Evaluator, kernel: AccessAnalysis, operation: Operation, placed: PlacedAccess
 ) -> int | None:
     """Return the shared-memory wavefronts of the writes of all executions of a copy.
 

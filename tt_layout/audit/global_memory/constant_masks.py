@@ -20,7 +20,7 @@ from tt_layout.audit.global_memory.width import AccessAnalysis
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.audit.values.unknown import Unknown
-from tt_layout.ir.ssa import SsaOperation, Value
+from tt_layout.ir.ssa import Operation, Value
 from tt_layout.ir.ssa.graph import reach
 
 
@@ -46,7 +46,7 @@ def possible_mask(kernel: AccessAnalysis, value: Value) -> Ints | None:
 
 
 def kept_instructions(
-    kernel: AccessAnalysis, operation: SsaOperation, roles: Mapping[str, Value], shape: AccessShape
+    kernel: AccessAnalysis, operation: Operation, roles: Mapping[str, Value], shape: AccessShape
 ) -> int | None:
     """Return the instructions of a warp that remain after a constant mask; None for all.
 

@@ -65,8 +65,8 @@ from tt_layout.audit.values.unknown import Unknown, UnknownError, operation_text
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.ir.data_movements import MovementKind
-from tt_layout.ir.operations import Operation
-from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value
+from tt_layout.ir.operations import MovementOperation
+from tt_layout.ir.ssa import Function, Operation, Value
 from tt_layout.releases import Release
 from tt_layout.surface import values_of
 from tt_layout.tuples import NamedTuple
@@ -118,7 +118,7 @@ class Sectors(NamedTuple):
 
 def access_sectors(
     evaluator: Evaluator,
-    operation: SsaOperation,
+    operation: Operation,
     shape: AccessShape,
     addresses: Addresses,
     info: AxisInfo | None = None,
@@ -143,7 +143,7 @@ def access_sectors(
 
 def _sectors(
     evaluator: Evaluator,
-    operation: SsaOperation,
+    operation: Operation,
     shape: AccessShape,
     addresses: Addresses,
     info: AxisInfo | None,
@@ -172,7 +172,7 @@ def _sectors(
 
 
 def _all_executions(
-    evaluator: Evaluator, operation: SsaOperation, shape: AccessShape, addresses: Addresses
+    evaluator: Evaluator, operation: Operation, shape: AccessShape, addresses: Addresses
 ) -> AccessTotal | None:
     """Sum up all executions; None if they are unknown, or programs differ in their number."""
     if executions(evaluator, operation).first is not None:
@@ -385,9 +385,7 @@ class _OrderedRuns:
 # -- repeated addresses ----------------------------------------------------------------------------
 
 
-def _are_merged(
-    kernel: AccessAnalysis, operation: SsaOperation, roles: Mapping[str, Value]
-) -> bool:
+def _are_merged(kernel: AccessAnalysis, operation: Operation, roles: Mapping[str, Value]) -> bool:
     """Tell whether equal instructions of an access become one."""
     if not kernel.target.is_nvidia or operation.name != "tt.load":
         return False
@@ -422,7 +420,7 @@ def _merged_layout(
 # -- costs -----------------------------------------------------------------------------------------
 
 
-def placed_access(kernel: AccessAnalysis, operation: SsaOperation) -> PlacedAccess:
+def placed_access(kernel: AccessAnalysis, operation: Operation) -> PlacedAccess:
     """Return the placed access of an operation, cached for cost and bounds.
 
     Raises:
@@ -461,7 +459,7 @@ class WholeAccess(NamedTuple):
     """
 
     kernel: AccessAnalysis
-    operation: SsaOperation
+    operation: Operation
     placed: PlacedAccess
     bounds: SectorBounds | None
 
@@ -494,7 +492,7 @@ def whole_access(audited: AuditedModule, full: FullOperation) -> WholeAccess | N
     return WholeAccess(kernel, full.operation, placed, bounds)
 
 
-def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
+def global_cost(operation: MovementOperation, audited: AuditedModule) -> Cost | None:
     """Return the cost of an access to global memory: instructions, requests and sectors.
 
     Raises:
@@ -520,7 +518,7 @@ def global_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     return cost
 
 
-def names_no_line(cost: Cost, function: SsaFunction) -> bool:
+def names_no_line(cost: Cost, function: Function) -> bool:
     """Tell whether the cost of an access does not depend on the lines of its function."""
     details = cost.details
     if not isinstance(details, GlobalDetails) or details.overflows:
@@ -551,13 +549,13 @@ def _determining(full: FullOperation) -> tuple[Hashable, ...]:
     return operation, function.location(operation), *types
 
 
-def _buffers(function: SsaFunction) -> tuple[Value, ...]:
+def _buffers(function: Function) -> tuple[Value, ...]:
     """Return a value of each type of buffers in a function."""
     values = {value.text: value for value in function.values.values() if value.type.is_memory}
     return tuple(values.values())
 
 
-def _access_cost(operation: Operation, full: FullOperation, audited: AuditedModule) -> Cost:
+def _access_cost(operation: MovementOperation, full: FullOperation, audited: AuditedModule) -> Cost:
     """Return the cost of an access, as it is in the table of data movements and in full."""
     kernel, evaluator = audited.kernel(full.function), audited.evaluator(full.function)
     if kernel is None:
@@ -626,7 +624,7 @@ def _price(
     return min(apart, relative.counts.wavefronts) if relative is not None else apart
 
 
-def _known_width(kernel: AccessAnalysis, operation: SsaOperation) -> Width:
+def _known_width(kernel: AccessAnalysis, operation: Operation) -> Width:
     """Return the instructions of an access.
 
     Raises:
@@ -641,7 +639,7 @@ def _known_width(kernel: AccessAnalysis, operation: SsaOperation) -> Width:
     return width
 
 
-def _reason_without_width(kernel: AccessAnalysis, operation: SsaOperation) -> str:
+def _reason_without_width(kernel: AccessAnalysis, operation: Operation) -> str:
     """Return why the width of an access is not known, in a few words."""
     roles = operands(operation)
     if "pointer" not in roles:
@@ -657,7 +655,7 @@ def _reason_without_width(kernel: AccessAnalysis, operation: SsaOperation) -> st
 
 def _shape(
     kernel: AccessAnalysis,
-    operation: SsaOperation,
+    operation: Operation,
     roles: Mapping[str, Value],
     width: Width,
     layout: LinearLayout | None,

@@ -15,7 +15,7 @@ from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.audit.values.unknown import unknowns
 from tt_layout.errors import LayoutError
-from tt_layout.ir.operations import Operation
+from tt_layout.ir.operations import MovementOperation
 from tt_layout.tuples import NamedTuple
 
 SUPPOSED = 4096
@@ -40,7 +40,7 @@ class Request(NamedTuple):
 
 
 def first_request(
-    operation: Operation, audited: AuditedModule, *, supposes: bool = False
+    operation: MovementOperation, audited: AuditedModule, *, supposes: bool = False
 ) -> Request | None:
     """Return the first request of an access; None where its addresses are not known.
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from tt_layout.analyses.global_memory.global_access import MAX_VECTOR_BYTES
-from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value
+from tt_layout.ir.ssa import Function, Operation, Value
 from tt_layout.tuples import NamedTuple
 
 NAMES = frozenset({"tt.load", "tt.store"})
@@ -30,7 +30,7 @@ class _Place(NamedTuple):
     base: Value
 
 
-def is_scalar(operation: SsaOperation) -> bool:
+def is_scalar(operation: Operation) -> bool:
     """Tell whether an operation loads or stores a scalar."""
     if operation.name not in NAMES or not operation.operands:
         return False
@@ -38,7 +38,7 @@ def is_scalar(operation: SsaOperation) -> bool:
     return pointer.is_scalar and pointer.pointee is not None and pointer.bits is not None
 
 
-def narrowed_values(function: SsaFunction) -> frozenset[Value]:
+def narrowed_values(function: Function) -> frozenset[Value]:
     """Return the 64-bit values of which only 32 bits are used."""
     narrowed: set[Value] = set()
     kept: set[Value] = set()
@@ -52,7 +52,7 @@ def narrowed_values(function: SsaFunction) -> frozenset[Value]:
     return frozenset(narrowed - kept)
 
 
-def joined_scalars(function: SsaFunction, narrowed: frozenset[Value]) -> Mapping[int, int]:
+def joined_scalars(function: Function, narrowed: frozenset[Value]) -> Mapping[int, int]:
     """Return the number of scalars of each joined access, by line; 0 for those merged into it.
 
     It joins accesses without a mask at one pointer and the constant offsets next to it: loads
@@ -64,7 +64,7 @@ def joined_scalars(function: SsaFunction, narrowed: frozenset[Value]) -> Mapping
     """
     counts: dict[int, int] = {}
     for block in function.blocks():
-        runs: dict[_Place, dict[int, SsaOperation]] = {}
+        runs: dict[_Place, dict[int, Operation]] = {}
         for operation in (*block.operations, None):
             place, offset = _place(operation, narrowed)
             for other in [o for o in runs if o != place and _is_between(operation, o)]:
@@ -74,7 +74,7 @@ def joined_scalars(function: SsaFunction, narrowed: frozenset[Value]) -> Mapping
     return counts
 
 
-def _place(access: SsaOperation | None, narrowed: frozenset[Value]) -> tuple[_Place | None, int]:
+def _place(access: Operation | None, narrowed: frozenset[Value]) -> tuple[_Place | None, int]:
     """Return the key and the offset of a scalar access; the key is None if it cannot be joined."""
     if access is None or not is_scalar(access):
         return None, 0
@@ -93,7 +93,7 @@ def _place(access: SsaOperation | None, narrowed: frozenset[Value]) -> tuple[_Pl
     return _Place(access.name, size, base), offset
 
 
-def _neighbours(place: _Place, accesses: Mapping[int, SsaOperation]) -> Iterator[tuple[int, int]]:
+def _neighbours(place: _Place, accesses: Mapping[int, Operation]) -> Iterator[tuple[int, int]]:
     """Yield lines of accesses, and the number of scalars that the instruction of each moves."""
     offsets = sorted(accesses)
     while offsets:
@@ -110,7 +110,7 @@ def _neighbours(place: _Place, accesses: Mapping[int, SsaOperation]) -> Iterator
         offsets = offsets[length:]
 
 
-def _is_between(operation: SsaOperation | None, place: _Place) -> bool:
+def _is_between(operation: Operation | None, place: _Place) -> bool:
     """Tell whether an operation keeps accesses after it from being joined with earlier ones."""
     if operation is None or operation.regions or "atomic" in operation.name:
         return True

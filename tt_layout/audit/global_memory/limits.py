@@ -32,7 +32,7 @@ from tt_layout.audit.values.trials import ElementFacts, Supposed
 from tt_layout.encodings.blocked import Blocked
 from tt_layout.errors import LayoutError
 from tt_layout.ir.operations import Location
-from tt_layout.ir.ssa import SsaOperation, Value
+from tt_layout.ir.ssa import Operation, Value
 from tt_layout.lazy import lazy
 from tt_layout.records import dataclass
 from tt_layout.tuples import NamedTuple
@@ -82,7 +82,7 @@ class LimitedAccess:
     """
 
     kernel: AccessAnalysis
-    operation: SsaOperation
+    operation: Operation
     width: Width
     wanted: int
     layout: LinearLayout
@@ -458,7 +458,7 @@ class WidthLimit(NamedTuple):
         return why
 
 
-def limit_of(kernel: AccessAnalysis, operation: SsaOperation, width: Width) -> WidthLimit | None:
+def limit_of(kernel: AccessAnalysis, operation: Operation, width: Width) -> WidthLimit | None:
     """Return the limit that keeps an access narrow; None if it is as wide as it should be."""
     bounds = width.bounds
     wanted = min(max(1, MAX_VECTOR_BYTES // width.element_bytes), bounds.instruction)
@@ -488,7 +488,7 @@ def limit_of(kernel: AccessAnalysis, operation: SsaOperation, width: Width) -> W
 
 
 def _limit(
-    access: LimitedAccess, what: str, text: str, operation: SsaOperation | None = None
+    access: LimitedAccess, what: str, text: str, operation: Operation | None = None
 ) -> WidthLimit:
     operation = operation or access.operation
     place = access.kernel.function.location(operation)

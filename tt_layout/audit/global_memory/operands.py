@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 from tt_layout.audit.values.ranges import integer_range
 from tt_layout.ir.names import in_every_spelling
-from tt_layout.ir.ssa import Attribute, SsaOperation, Value, integers
+from tt_layout.ir.ssa import Attribute, Operation, Value, integers
 from tt_layout.ir.ssa.control_flow import ControlFlow
 from tt_layout.tuples import NamedTuple
 
@@ -70,11 +70,11 @@ _NAMED = {"mask": "mask", "other": "other", "stride": "stride", "into": "memory"
 """The word before an operand of the custom form -> the operand."""
 
 
-def operands(operation: SsaOperation) -> dict[str, Value]:
+def operands(operation: Operation) -> dict[str, Value]:
     """Return the operands of an access to global memory by their names.
 
     Example:
-        >>> load = SsaOperation("tt.load", (Value("%p"), Value("%m")))
+        >>> load = Operation("tt.load", (Value("%p"), Value("%m")))
         >>> {role: value.name for role, value in operands(load).items()}
         {'pointer': '%p', 'mask': '%m'}
     """
@@ -108,14 +108,14 @@ def address_of(roles: Mapping[str, Value]) -> Value:
     return roles.get("offsets", roles["pointer"])
 
 
-def in_todays_form(operation: SsaOperation) -> SsaOperation:
+def in_todays_form(operation: Operation) -> Operation:
     """Return an access of an old release as today's equivalent operation.
 
     For ``insert_slice``, which loads and then stores to shared memory, it is the load.
 
     Example:
         >>> taken = tuple(map(Value, ("%p", "%b", "%i", "%m")))
-        >>> today = in_todays_form(SsaOperation("triton_gpu.insert_slice_async", taken))
+        >>> today = in_todays_form(Operation("triton_gpu.insert_slice_async", taken))
         >>> today.name, [(role, value.name) for role, value in operands(today).items()]
         ('ttg.async_copy_global_to_local', [('pointer', '%p'), ('memory', '%b'), ('mask', '%m')])
     """
@@ -127,7 +127,7 @@ def in_todays_form(operation: SsaOperation) -> SsaOperation:
     attributes = {k: v for k, v in operation.attributes.items() if k != "operandSegmentSizes"}
     taken = [role for role in FORMS[name].custom if role in roles and role not in named]
     words: dict[str, Attribute] = {role: value.name for role, value in named.items()}
-    today = SsaOperation(
+    today = Operation(
         name,
         (*(roles[role] for role in taken), *named.values()),
         operation.results,

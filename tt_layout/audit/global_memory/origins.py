@@ -16,7 +16,7 @@ from operator import ge
 
 from tt_layout.audit.axis import AxisInfo
 from tt_layout.audit.global_memory.operands import address_of
-from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value, ValueType, integers, value_type
+from tt_layout.ir.ssa import Function, Operation, Value, ValueType, integers, value_type
 from tt_layout.ir.ssa.attributes import constant_value
 from tt_layout.ir.ssa.control_flow import ControlFlow
 from tt_layout.ir.ssa.graph import reach
@@ -64,7 +64,7 @@ class Origin(NamedTuple):
         combined: for an argument, the operation that first combines it with others.
     """
 
-    operation: SsaOperation | None
+    operation: Operation | None
     trace: Trace
     kind: str
     factor: Value | None
@@ -72,19 +72,19 @@ class Origin(NamedTuple):
     combined: str = ""
 
 
-def _is_data(operation: SsaOperation) -> bool:
+def _is_data(operation: Operation) -> bool:
     """Tell whether an operation computes from data, and not only from the kernel's numbers."""
     return not (operation.traits.by_thread or operation.traits.same_elements)
 
 
-def _is_passed_on(operation: SsaOperation) -> bool:
+def _is_passed_on(operation: Operation) -> bool:
     """Tell whether an operation passes its operand through, dimension by dimension."""
     traits = operation.traits
     is_cast = traits.integer_cast or operation.name == "tt.bitcast"
     return is_cast or traits.same_elements or (traits.repeats and "expand" not in operation.name)
 
 
-def _is_copy(operation: SsaOperation) -> bool:
+def _is_copy(operation: Operation) -> bool:
     """Tell whether an operation repeats its operand, or casts it."""
     return _is_passed_on(operation) or operation.traits.repeats
 
@@ -96,7 +96,7 @@ class Sources:
         function: the function.
     """
 
-    def __init__(self, function: SsaFunction) -> None:
+    def __init__(self, function: Function) -> None:
         self.function = function
 
     @lazy
@@ -157,7 +157,7 @@ class Sources:
                 sources.setdefault(value, missing)
         return sources
 
-    def definition(self, value: Value) -> SsaOperation | None:
+    def definition(self, value: Value) -> Operation | None:
         """Return the operation that computes a value; None where control flow passes it on."""
         return None if value in self.joined else value.definition
 
@@ -177,7 +177,7 @@ class Origins:
     def find(self, trace: Trace) -> Origin:
         """Return the origin at which a required property was lost."""
         seen: set[Trace] = set()
-        used_by: SsaOperation | None = None
+        used_by: Operation | None = None
         combined = ""
         while trace not in seen:
             seen.add(trace)
@@ -211,7 +211,7 @@ class Origins:
             return 1
         return info.vectors[trace.wanted][trace.dim]
 
-    def _first_type(self, operation: SsaOperation) -> ValueType:
+    def _first_type(self, operation: Operation) -> ValueType:
         """Return the type of the first operand, which a damaged operation lacks."""
         first = next(iter(operation.operands), None)
         return first.type if first is not None else value_type("")
@@ -232,7 +232,7 @@ class Origins:
         lacking = [trace for trace in traces if self.lacks(trace)]
         return min(lacking, key=lambda trace: self._has(trace) / trace.least, default=None)
 
-    def _moved(self, trace: Trace, operation: SsaOperation) -> Trace | None:
+    def _moved(self, trace: Trace, operation: Operation) -> Trace | None:
         """Return the trace before an operation that moves dimensions; None where it is another."""
         source, dim = next(iter(operation.operands), None), trace.dim
         if source is None:
@@ -273,7 +273,7 @@ class Origins:
         """Tell whether a value is computed from data, and not from arguments and floats alone."""
         return any(map(_is_data, self._operations_behind(value)))
 
-    def _operations_behind(self, value: Value) -> Iterator[SsaOperation]:
+    def _operations_behind(self, value: Value) -> Iterator[Operation]:
         reached = reach([value], self.sources.before)
         return filter(None, map(self.sources.definition, reached))
 
@@ -282,7 +282,7 @@ class Origins:
         needed = reach([value], self.sources.before)
         return any(source in self.sources.arguments for source in needed)
 
-    def _step(self, trace: Trace, operation: SsaOperation) -> Trace | None:
+    def _step(self, trace: Trace, operation: Operation) -> Trace | None:
         """Return the trace before an operation; None if the property is lost there."""
         moved = self._moved(trace, operation)
         if moved is not None:
@@ -291,7 +291,7 @@ class Origins:
         steps = self._contiguity, self._divisibility, self._constancy
         return steps[trace.wanted](operation, operands)
 
-    def _is_lost(self, trace: Trace, operation: SsaOperation, moved: Trace) -> bool:
+    def _is_lost(self, trace: Trace, operation: Operation, moved: Trace) -> bool:
         """Tell whether a property is lost at an operation that passes its operand on.
 
         A run of rows is divisible by what its first row is; each row by itself, by what all are.
@@ -302,7 +302,7 @@ class Origins:
 
     # -- contiguity -------------------------------------------------------------------------
 
-    def _contiguity(self, operation: SsaOperation, operands: Sequence[Trace]) -> Trace | None:
+    def _contiguity(self, operation: Operation, operands: Sequence[Trace]) -> Trace | None:
         if operation.name in ("tt.addptr", "arith.addi", "arith.subi"):
             return self._run_of_sum(operands)
         if operation.name == "arith.muli":
@@ -314,7 +314,7 @@ class Origins:
             return self._run_of_choice(operation, operands)
         return None
 
-    def _is_same_along(self, trace: Trace, operation: SsaOperation) -> bool:
+    def _is_same_along(self, trace: Trace, operation: Operation) -> bool:
         """Tell whether an operation makes all elements along a dimension equal."""
         if operation.name == "tt.splat":
             return True
@@ -329,7 +329,7 @@ class Origins:
             return self._most_limiting(constants)
         return self._varying(operands)
 
-    def _run_of_choice(self, operation: SsaOperation, operands: Sequence[Trace]) -> Trace | None:
+    def _run_of_choice(self, operation: Operation, operands: Sequence[Trace]) -> Trace | None:
         """Return the operand that varies and is no run; None if the choice itself is to blame.
 
         Neighbours are apart where one is chosen for some of them and another for the rest.
@@ -354,7 +354,7 @@ class Origins:
 
     # -- divisibility -----------------------------------------------------------------------
 
-    def _divisibility(self, operation: SsaOperation, operands: Sequence[Trace]) -> Trace | None:
+    def _divisibility(self, operation: Operation, operands: Sequence[Trace]) -> Trace | None:
         if operation.name == "tt.addptr":
             size = max(1, (self._first_type(operation).bits or 8) // 8)
             offsets = [t._replace(least=max(1, t.least // size)) for t in operands[1:]]
@@ -380,7 +380,7 @@ class Origins:
 
     # -- constancy --------------------------------------------------------------------------
 
-    def _constancy(self, operation: SsaOperation, operands: Sequence[Trace]) -> Trace | None:
+    def _constancy(self, operation: Operation, operands: Sequence[Trace]) -> Trace | None:
         if operation.name == "arith.cmpi" or not operation.traits.elementwise:
             return None
         if operation.name.startswith(_CUTTING) and operation.results[0].type.integer_bits != 1:
@@ -429,7 +429,7 @@ def counted_places(roles: Mapping[str, Value], element_bytes: int) -> CountedPla
     return CountedPlaces(info, HALF if is_kept else 1)
 
 
-def _running_sum(value: Value) -> SsaOperation | None:
+def _running_sum(value: Value) -> Operation | None:
     """Return the scan from which a value differs only by a uniform term."""
     while (made := value.definition) is not None and made.operands:
         if made.traits.combines:
@@ -450,12 +450,12 @@ def _running_sum(value: Value) -> SsaOperation | None:
     return None
 
 
-def _keeps_numbers(operation: SsaOperation) -> bool:
+def _keeps_numbers(operation: Operation) -> bool:
     """Tell whether an operation changes only the width or layout of its operand."""
     return operation.traits.integer_cast or operation.traits.same_elements
 
 
-def _is_ring(operation: SsaOperation) -> bool:
+def _is_ring(operation: Operation) -> bool:
     """Tell whether an operation takes numbers modulo a power of two."""
     if operation.name != "arith.andi":
         return False
@@ -463,7 +463,7 @@ def _is_ring(operation: SsaOperation) -> bool:
     return size > 1 and size & (size - 1) == 0
 
 
-def _is_sum(operation: SsaOperation) -> bool:
+def _is_sum(operation: Operation) -> bool:
     inner = {other.name for other in operation.walk() if other is not operation}
     return operation.name == "tt.scan" and inner == {"arith.addi", "tt.scan.return"}
 

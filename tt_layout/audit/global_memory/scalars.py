@@ -17,7 +17,7 @@ from tt_layout.audit.global_memory.instructions import ThreadAccess, access_inst
 from tt_layout.audit.global_memory.joined_scalars import is_scalar
 from tt_layout.audit.global_memory.operands import operands
 from tt_layout.audit.global_memory.width import AccessAnalysis, Width, WidthBounds
-from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value
+from tt_layout.ir.ssa import Function, Operation, Value
 
 MAX_CHAIN = 16
 """The most loads of a chain that are kept: the last ones."""
@@ -25,7 +25,7 @@ MAX_CHAIN = 16
 _UNBOUNDED = WidthBounds(1, 1, 1, None, None, 1, 1)
 
 
-def scalar_width(kernel: AccessAnalysis, operation: SsaOperation) -> Width:
+def scalar_width(kernel: AccessAnalysis, operation: Operation) -> Width:
     """Return the one instruction of a scalar load or store.
 
     For neighbours that AMD's backend joins, it belongs to the first load or the last store.
@@ -56,13 +56,13 @@ def scalar_layout(lanes: int, warps: int) -> LinearLayout:
     return LinearLayout.from_bases(bases, ["dim0"], [1])
 
 
-def load_chains(function: SsaFunction) -> Iterator[tuple[SsaOperation, ...]]:
+def load_chains(function: Function) -> Iterator[tuple[Operation, ...]]:
     """Yield the chains of scalar loads in which each address depends on the load before.
 
     A chain that is part of a longer one is not yielded.
     """
-    longest: dict[Value, tuple[SsaOperation, ...]] = {}
-    chains: dict[int, tuple[SsaOperation, ...]] = {}
+    longest: dict[Value, tuple[Operation, ...]] = {}
+    chains: dict[int, tuple[Operation, ...]] = {}
     for operation in function.walk():
         behind = max((longest[o] for o in operation.operands if o in longest), key=len, default=())
         if operation.name == "tt.load" and is_scalar(operation):

@@ -25,7 +25,7 @@ from tt_layout.audit.values.unknown import (
     unknowns,
 )
 from tt_layout.errors import LayoutError
-from tt_layout.ir.ssa import SsaOperation
+from tt_layout.ir.ssa import Operation
 from tt_layout.tuples import NamedTuple
 
 MAX_ADDRESSES = 1 << 24
@@ -59,7 +59,7 @@ class Traffic(NamedTuple):
 
 def traffic(
     evaluator: Evaluator,
-    operation: SsaOperation,
+    operation: Operation,
     shape: AccessShape,
     addresses: Addresses,
     bounds: SectorBounds | None = None,
@@ -117,7 +117,7 @@ def traffic(
 
 
 def idle_warps(
-    evaluator: Evaluator, operation: SsaOperation, shape: AccessShape, addresses: Addresses
+    evaluator: Evaluator, operation: Operation, shape: AccessShape, addresses: Addresses
 ) -> int:
     """Return the number of warps without an active lane in the last instruction of an access.
 

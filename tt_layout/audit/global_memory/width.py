@@ -42,7 +42,7 @@ from tt_layout.audit.values.trials import Trials
 from tt_layout.encodings import DistributedEncoding, Encoding, SharedEncoding
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
-from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value, integers
+from tt_layout.ir.ssa import Function, Operation, Value, integers
 from tt_layout.ir.ssa.attributes import DIVISIBILITY
 from tt_layout.ir.types import IRType
 from tt_layout.lazy import lazy
@@ -106,7 +106,7 @@ class PlacedAccess(NamedTuple):
         addresses: the values that determine the addresses.
     """
 
-    operation: SsaOperation
+    operation: Operation
     roles: Mapping[str, Value]
     width: Width
     shape: AccessShape
@@ -129,12 +129,12 @@ class AccessAnalysis:
         original: analysis with the function's own layouts; None if this is it.
     """
 
-    function: SsaFunction
+    function: Function
     known: Mapping[Value, AxisInfo]
     layouts: PlacedLayouts
     target: Target
     given: GivenValues = field(default_factory=GivenValues)
-    functions: Sequence[SsaFunction] = ()
+    functions: Sequence[Function] = ()
     warps: int = 1
     explains: bool = True
     original: AccessAnalysis | None = None
@@ -152,7 +152,7 @@ class AccessAnalysis:
         return self.function.once("sources", Sources)
 
     @lazy
-    def placed(self) -> dict[SsaOperation, PlacedAccess]:
+    def placed(self) -> dict[Operation, PlacedAccess]:
         """Cache of its accesses with known instructions."""
         return {}
 
@@ -194,16 +194,16 @@ class AccessAnalysis:
             for operation in outer.walk()
         }
 
-    def warps_at(self, operation: SsaOperation) -> int:
+    def warps_at(self, operation: Operation) -> int:
         """Return the warps that execute an operation: those of a partition are fewer."""
         return self._partition_warps.get(operation.line, self.warps)
 
-    def is_narrowed(self, operation: SsaOperation) -> bool:
+    def is_narrowed(self, operation: Operation) -> bool:
         """Tell whether AMD's backend loads only half of the bits of each number."""
         results = operation.results
         return operation.name == "tt.load" and not self.narrowed.isdisjoint(results)
 
-    def laid_out(self, function: SsaFunction) -> AccessAnalysis:
+    def laid_out(self, function: Function) -> AccessAnalysis:
         """Return the analysis of the function with other layouts, without explanations.
 
         It shares this one's facts that do not depend on layouts.
@@ -241,7 +241,7 @@ class AccessAnalysis:
         return unhinted_axis_info(self.function)
 
 
-def access_width(kernel: AccessAnalysis, operation: SsaOperation) -> Width | None:
+def access_width(kernel: AccessAnalysis, operation: Operation) -> Width | None:
     """Return the instructions that an operation becomes.
 
     None of a scalar, and where an operand or the layout is missing.
@@ -292,7 +292,7 @@ def address_info(kernel: AccessAnalysis, roles: Mapping[str, Value], width: Widt
 
 
 def bounds_along(
-    kernel: AccessAnalysis, operation: SsaOperation, layout: LinearLayout, dim: int
+    kernel: AccessAnalysis, operation: Operation, layout: LinearLayout, dim: int
 ) -> WidthBounds:
     """Return the bounds of an access along a dimension."""
     roles = operands(operation)
@@ -317,7 +317,7 @@ def bounds_along(
     )
 
 
-def _vector(operation: SsaOperation, bounds: WidthBounds) -> int:
+def _vector(operation: Operation, bounds: WidthBounds) -> int:
     """Return the elements that one instruction moves.
 
     The contiguity that the operation states takes precedence over the analysis, and for copies to
@@ -333,7 +333,7 @@ def _vector(operation: SsaOperation, bounds: WidthBounds) -> int:
     return masked
 
 
-def _widest(target: Target, operation: SsaOperation, element: str, bits: int) -> int:
+def _widest(target: Target, operation: Operation, element: str, bits: int) -> int:
     """Return the elements that the widest instruction moves."""
     kind = operation.name.rpartition(".")[2]
     bytes_ = target.global_vector_bytes if kind in ("load", "store") else MAX_VECTOR_BYTES
@@ -386,7 +386,7 @@ def _together(
 
 def _joined(
     kernel: AccessAnalysis,
-    operation: SsaOperation,
+    operation: Operation,
     roles: Mapping[str, Value],
     bounds: WidthBounds,
     dim: int,
@@ -423,7 +423,7 @@ def _run_of_offsets(kernel: AccessAnalysis, value: Value, dim: int) -> AxisInfo 
                 return info
 
 
-def _repeats(kernel: AccessAnalysis, operation: SsaOperation, ir_type: IRType) -> bool:
+def _repeats(kernel: AccessAnalysis, operation: Operation, ir_type: IRType) -> bool:
     """Tell whether registers that repeat an element are moved again, as on NVIDIA up to 3.8."""
     encoding = ir_type.encoding
     is_old = isinstance(encoding, Encoding) and encoding.release < Release.V3_9
@@ -433,7 +433,7 @@ def _repeats(kernel: AccessAnalysis, operation: SsaOperation, ir_type: IRType) -
 
 def _registers(
     kernel: AccessAnalysis,
-    operation: SsaOperation,
+    operation: Operation,
     roles: Mapping[str, Value],
     layout: LinearLayout,
 ) -> int:

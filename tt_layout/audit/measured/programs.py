@@ -46,7 +46,7 @@ from tt_layout.audit.values.structure import Structure
 from tt_layout.audit.values.unknown import Unknown, UnknownError
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import find_target
-from tt_layout.ir.ssa import Block, SsaFunction, SsaOperation, Value
+from tt_layout.ir.ssa import Block, Function, Operation, Value
 from tt_layout.lazy import lazy
 from tt_layout.mlir.types import element_bits
 from tt_layout.tuples import NamedTuple
@@ -58,7 +58,7 @@ FENCE = "fence_async_shared"
 
 BEHIND_BARRIER, OF_FENCE = 3, 1
 
-NeedsScratch = Callable[[SsaOperation], bool]
+NeedsScratch = Callable[[Operation], bool]
 
 NO_LANE_TARGETS = frozenset({"sm90"})
 """GPUs whose assembler puts loads that no lane executes before copies, as far as was looked at."""
@@ -86,15 +86,15 @@ class IdleWarps:
     def __init__(
         self,
         audited: AuditedModule,
-        function: SsaFunction,
+        function: Function,
         grid: LaunchGrid | None,
-        access_of: Callable[[SsaOperation], WholeAccess | None],
-        needs_scratch: Callable[[SsaOperation], bool],
+        access_of: Callable[[Operation], WholeAccess | None],
+        needs_scratch: Callable[[Operation], bool],
     ) -> None:
         self._audited, self._function, self._grid = audited, function, grid
         self._access_of, self._needs_scratch = access_of, needs_scratch
 
-    def before_store(self, store: SsaOperation) -> int:
+    def before_store(self, store: Operation) -> int:
         """Return how many warps of all programs end before a last store; 0 of other accesses."""
         access = self._access_of(store) if store in self._last_stores else None
         if access is None or self._grid is None:
@@ -128,7 +128,7 @@ class IdleWarps:
             return 0
         return self.before_store(last) * turn
 
-    def _only_user(self, value: Value) -> SsaOperation | None:
+    def _only_user(self, value: Value) -> Operation | None:
         """Return the one operation that needs a value, or that and constants; None if more do.
 
         What is computed with another value, or in several steps (a logarithm), is loaded before
@@ -144,7 +144,7 @@ class IdleWarps:
             value = operation.results[0]
         return None
 
-    def _is_in_order(self, operation: SsaOperation, loads: int) -> bool:
+    def _is_in_order(self, operation: Operation, loads: int) -> bool:
         """Tell whether each load is to adjacent registers, like those of a store."""
         if not operation.name.endswith("convert_layout"):
             return operation.name == "tt.reduce"
@@ -162,7 +162,7 @@ class IdleWarps:
             (offset, in_round) == (1 << bit, 0) for bit, (offset, in_round, _) in enumerate(places)
         )
 
-    def _repeating_warps(self, atomic: SsaOperation) -> int:
+    def _repeating_warps(self, atomic: Operation) -> int:
         """Return the number of a program's warps that repeat elements of others in an atomic."""
         if any(value.uses for value in atomic.results) or len(atomic.operands) < 2:
             return 0
@@ -173,7 +173,7 @@ class IdleWarps:
             return warps - 1  # a single number
         return warps - (1 << sum(1 for vector in layout.vectors("warp") if any(vector)))
 
-    def _waits_between(self, first: SsaOperation, last: SsaOperation) -> bool:
+    def _waits_between(self, first: Operation, last: Operation) -> bool:
         """Tell whether threads wait for each other between two operations, or may."""
         if first.block is None or first.block is not last.block:
             return True
@@ -181,20 +181,20 @@ class IdleWarps:
         return any(o.regions or self._needs_scratch(o) for o in between)
 
     @lazy
-    def _last_stores(self) -> frozenset[SsaOperation]:
+    def _last_stores(self) -> frozenset[Operation]:
         """The stores after which a program does nothing more."""
         stores = (_last_store(block) for block in self._function.body)
         return frozenset(store for store in stores if store is not None)
 
 
-def _is_behind_branch(operation: SsaOperation) -> bool:
+def _is_behind_branch(operation: Operation) -> bool:
     """Tell whether ptxas sinks an operation, with its operands, below the branch."""
     traits = operation.traits
     is_short = operation.name == "math.sqrt" or not operation.name.startswith("math.")
     return traits.repeats or (traits.elementwise and is_short)
 
 
-def _last_store(block: Block) -> SsaOperation | None:
+def _last_store(block: Block) -> Operation | None:
     """Return the store after which a block only returns; None without one."""
     *before, last = block.operations or (None,)
     if last is None or last.name.rpartition(".")[2] != "return":
@@ -219,11 +219,11 @@ class NoLaneLoads(NamedTuple):
         number: loads that each warp issues.
     """
 
-    operation: SsaOperation
+    operation: Operation
     number: int
 
 
-def no_lane_loads(function: SsaFunction, needs_scratch: NeedsScratch) -> list[NoLaneLoads]:
+def no_lane_loads(function: Function, needs_scratch: NeedsScratch) -> list[NoLaneLoads]:
     """Return the loads that no lane executes.
 
     Args:
@@ -248,7 +248,7 @@ def no_lane_loads(function: SsaFunction, needs_scratch: NeedsScratch) -> list[No
 class _Barriers:
     """Which buffers were touched since the last barrier."""
 
-    def __init__(self, function: SsaFunction, needs_scratch: NeedsScratch) -> None:
+    def __init__(self, function: Function, needs_scratch: NeedsScratch) -> None:
         self._function = function
         self._needs_scratch = needs_scratch
         self._read: set[Value] = set()
@@ -268,7 +268,7 @@ class _Barriers:
                     is_first = False
         return loads
 
-    def _waits(self, operation: SsaOperation) -> bool:
+    def _waits(self, operation: Operation) -> bool:
         """Note the buffers of an operation; tell whether there is a barrier before or after it."""
         traits = operation.traits
         writes = traits.shared_write and bool(operation.operands)
@@ -285,7 +285,7 @@ class _Barriers:
         (self._written if writes else self._read).update(buffers)
         return touches
 
-    def _buffers(self, operation: SsaOperation) -> Iterator[Value]:
+    def _buffers(self, operation: Operation) -> Iterator[Value]:
         """Yield the allocations that an operation touches, by the values that hold them."""
         for value in (*operation.operands, *operation.results):
             while value.type.is_memory:
@@ -346,7 +346,7 @@ class Programs:
             self.grid = LaunchGrid(self.function, self.audited.given, sizes, self.audited.layouts)
 
     @lazy
-    def function(self) -> SsaFunction | None:
+    def function(self) -> Function | None:
         """The kernel."""
         return self.audited.functions_by_name.get(self.kernel)
 
@@ -379,7 +379,7 @@ class Programs:
             self.audited, self.function, self.grid, self._access_of, self._needs_scratch
         )
 
-    def _needs_scratch(self, operation: SsaOperation) -> bool:
+    def _needs_scratch(self, operation: Operation) -> bool:
         """Tell whether an operation exchanges something in shared memory, or may."""
         around = self._surroundings
         return around is None or scratch_bytes(operation, around) != 0
@@ -510,7 +510,7 @@ class Programs:
         full = self.full(row)
         return self._access_of(full.operation) if full is not None else None
 
-    def _access_of(self, operation: SsaOperation) -> WholeAccess | None:
+    def _access_of(self, operation: Operation) -> WholeAccess | None:
         if self.function is None:
             return None
         try:
@@ -592,7 +592,7 @@ class LaunchGrid:
 
     def __init__(
         self,
-        function: SsaFunction,
+        function: Function,
         given: GivenValues,
         sizes: tuple[int, int, int],
         layouts: PlacedLayouts | None = None,

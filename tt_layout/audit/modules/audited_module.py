@@ -22,7 +22,7 @@ from tt_layout.errors import MAX_SHOWN
 from tt_layout.grouping import grouped
 from tt_layout.hardware import intel
 from tt_layout.ir.module import Module
-from tt_layout.ir.operations import Operation
+from tt_layout.ir.operations import MovementOperation
 from tt_layout.kernels.chosen_compiler import chosen_compiler
 from tt_layout.lazy import lazy
 from tt_layout.safe_text import shortened
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from tt_layout.audit.values.evaluator import Evaluator
     from tt_layout.audit.values.executions import Executions
     from tt_layout.hardware import Target
-    from tt_layout.ir.ssa import Block, Region, SsaFunction, SsaOperation, SsaReader, Value
+    from tt_layout.ir.ssa import Block, Function, Operation, Region, SsaReader, Value
     from tt_layout.ir.ssa.control_flow import Call
     from tt_layout.ir.types import IRType
 from tt_layout.ir.ssa.known_functions import KnownAnswers
@@ -196,15 +196,15 @@ def nameless_text(module: Module) -> str | None:
 class FullOperation(NamedTuple):
     """An operation with its function, which has the layouts of its types."""
 
-    function: SsaFunction
-    operation: SsaOperation
+    function: Function
+    operation: Operation
 
-    def moving(self, source: IRType | None, target: IRType | None) -> Operation:
+    def moving(self, source: IRType | None, target: IRType | None) -> MovementOperation:
         """Return it as one that moves data of a type to another; None stands for global memory."""
         operation, function = self.operation, self.function
         place = operation.line, operation.column, function.location(operation)
         types = tuple([ir_type for ir_type in (source, target) if ir_type is not None])
-        return Operation(operation.name, function.name, *place, types, source, target)
+        return MovementOperation(operation.name, function.name, *place, types, source, target)
 
 
 class SharedWork:
@@ -257,13 +257,13 @@ class AuditedModule:
         self.layouts = shared.layouts
         self.shared = shared
         self.given = given or GivenValues()
-        self.live_ranges: dict[tuple[SsaFunction, Region], LiveRanges] = {}
-        self._evaluators: dict[SsaFunction, Evaluator] = {}
-        self._kernels: dict[SsaFunction, AccessAnalysis] = {}
+        self.live_ranges: dict[tuple[Function, Region], LiveRanges] = {}
+        self._evaluators: dict[Function, Evaluator] = {}
+        self._kernels: dict[Function, AccessAnalysis] = {}
         self._executions: dict[tuple[int, int], Executions] = {}
-        self._of_blocks: dict[tuple[SsaFunction, Block | None], Executions] = {}
+        self._of_blocks: dict[tuple[Function, Block | None], Executions] = {}
         self._equal: dict[Hashable, dict[Hashable, Any]] = {}
-        self._equals: dict[SsaFunction, dict[Hashable, Any]] = {}
+        self._equals: dict[Function, dict[Hashable, Any]] = {}
 
     def __reduce__(self) -> tuple[type[AuditedModule], tuple[Module, SharedWork, GivenValues]]:
         """Pickle without the caches, which may be deep."""
@@ -367,12 +367,12 @@ class AuditedModule:
         return f"{self.module.number('threads-per-warp') or self._lanes} threads per warp"
 
     @lazy
-    def functions(self) -> list[SsaFunction]:
+    def functions(self) -> list[Function]:
         """The functions with values and operations, read on first use."""
         return self.shared.reader.functions(self.module)
 
     @lazy
-    def functions_by_name(self) -> Mapping[str | None, SsaFunction]:
+    def functions_by_name(self) -> Mapping[str | None, Function]:
         """The functions by their names; the first one of a name."""
         return {function.name: function for function in reversed(self.functions)}
 
@@ -388,7 +388,7 @@ class AuditedModule:
         return [*calls(self.functions)]
 
     @lazy
-    def entries(self) -> Sequence[SsaFunction]:
+    def entries(self) -> Sequence[Function]:
         """The functions that no other calls: the module's kernels."""
         return [function for function in self.functions if function.name not in self.callers]
 
@@ -403,22 +403,22 @@ class AuditedModule:
         return (FullOperation(f, operation) for f in named for operation in f.operations)
 
     def chosen(
-        self, is_chosen: Callable[[SsaOperation], bool], function: str | None = None
+        self, is_chosen: Callable[[Operation], bool], function: str | None = None
     ) -> Iterator[FullOperation]:
         """Yield the operations of one kind, in the order of the text.
 
         Args:
-            is_chosen: as in `SsaFunction.chosen`.
+            is_chosen: as in `Function.chosen`.
             function: name of the functions that are searched; None for all.
         """
         functions = self.functions if function is None else self._functions_of.get(function, ())
         return (FullOperation(f, operation) for f in functions for operation in f.chosen(is_chosen))
 
     @lazy
-    def _functions_of(self) -> Mapping[str | None, Sequence[SsaFunction]]:
+    def _functions_of(self) -> Mapping[str | None, Sequence[Function]]:
         return grouped(self.functions, lambda function: function.name)
 
-    def in_full(self, operation: Operation) -> FullOperation | None:
+    def in_full(self, operation: MovementOperation) -> FullOperation | None:
         """Return an operation with its attributes; None for one outside of any function."""
         place = operation.line, operation.column
         number = bisect_right(self._beginnings, place) - 1
@@ -432,7 +432,7 @@ class AuditedModule:
     def _beginnings(self) -> Sequence[tuple[int, int]]:
         return [(function.line, function.column) for function in self.functions]
 
-    def evaluator(self, function: SsaFunction) -> Evaluator:
+    def evaluator(self, function: Function) -> Evaluator:
         """Return the evaluator of a function's values."""
         from tt_layout.audit.values.evaluator import Evaluator
 
@@ -458,7 +458,7 @@ class AuditedModule:
         return f"waits in the loop at line {wait.line} for what others write"
 
     @lazy
-    def _waits(self) -> Mapping[SsaFunction, SsaOperation]:
+    def _waits(self) -> Mapping[Function, Operation]:
         """Function -> the loop in which it waits itself; few have one."""
         from tt_layout.audit.values.structure import Structure
 
@@ -466,10 +466,10 @@ class AuditedModule:
         return {f: structure.wait for f, structure in structures if structure.wait is not None}
 
     @lazy
-    def _calls_of(self) -> Mapping[SsaFunction, Sequence[Call]]:
+    def _calls_of(self) -> Mapping[Function, Sequence[Call]]:
         return grouped(self._calls, lambda call: call.caller)
 
-    def kernel(self, function: SsaFunction) -> AccessAnalysis | None:
+    def kernel(self, function: Function) -> AccessAnalysis | None:
         """Return the global-memory facts of a function; None if the target is not known."""
         from tt_layout.audit.global_memory.width import AccessAnalysis
 
@@ -492,7 +492,7 @@ class AuditedModule:
         return self._kernels[function]
 
     @lazy
-    def _axis_info(self) -> Mapping[SsaFunction, Mapping[Value, AxisInfo]]:
+    def _axis_info(self) -> Mapping[Function, Mapping[Value, AxisInfo]]:
         """AxisInfo of the values of all functions."""
         from tt_layout.audit.axis import module_axis_info
 
@@ -500,7 +500,7 @@ class AuditedModule:
 
     def once_for_equal(
         self,
-        function: SsaFunction | None,
+        function: Function | None,
         question: Hashable,
         conclude: Callable[[], T],
         is_shared: Callable[[T], bool] = lambda _: True,
@@ -529,7 +529,7 @@ class AuditedModule:
             answers[question] = answer
         return answer
 
-    def identity(self, function: SsaFunction) -> Hashable:
+    def identity(self, function: Function) -> Hashable:
         """Return a key of a function of the module that those equal to it share."""
         if function.alike is None:
             return function
@@ -538,7 +538,7 @@ class AuditedModule:
         return function.alike, tuple(function.values), passed
 
     @lazy
-    def alike(self) -> Mapping[SsaOperation, int]:
+    def alike(self) -> Mapping[Operation, int]:
         """A number for what operations are computed from, where that is all that they depend on.
 
         None has one where functions may call each other.
@@ -555,7 +555,7 @@ class AuditedModule:
         values = tuple(given.values.items()), given.product
         return tuple(module.attributes.items()), tuple(aliases), values
 
-    def executions(self, operation: Operation) -> Executions:
+    def executions(self, operation: MovementOperation) -> Executions:
         """Return how often an operation runs in one program."""
         from tt_layout.audit.values.executions import UNPLACED
 

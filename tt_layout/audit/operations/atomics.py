@@ -31,12 +31,12 @@ from tt_layout.audit.operations.exchanges import (
 )
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target, find_target
-from tt_layout.ir.operations import Operation
-from tt_layout.ir.ssa import SsaFunction, SsaOperation
+from tt_layout.ir.operations import MovementOperation
+from tt_layout.ir.ssa import Function, Operation
 from tt_layout.mlir.types import element_bits
 
 
-def scalar_operations(audited: AuditedModule) -> Iterator[Operation]:
+def scalar_operations(audited: AuditedModule) -> Iterator[MovementOperation]:
     """Yield the accesses of a module to scalars in global memory, which name no tensor."""
     for full in audited.chosen(_accesses_scalars):
         operation = full.operation
@@ -52,11 +52,11 @@ def scalar_operations(audited: AuditedModule) -> Iterator[Operation]:
             yield full.moving(scalar_type(value.text), None)
 
 
-def _accesses_scalars(operation: SsaOperation) -> bool:
+def _accesses_scalars(operation: Operation) -> bool:
     return operation.traits.atomic or is_scalar(operation)
 
 
-def atomic_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
+def atomic_cost(operation: MovementOperation, audited: AuditedModule) -> Cost | None:
     """Return the cost of an atomic operation and of broadcasting its result.
 
     Raises:
@@ -97,8 +97,8 @@ def _single_cost(full: FullOperation, target: Target) -> Cost | None:
 
 
 def handed_on(
-    operation: SsaOperation,
-    function: SsaFunction,
+    operation: Operation,
+    function: Function,
     layouts: PlacedLayouts,
     target: Target,
     warps: int,

@@ -15,7 +15,7 @@ from tt_layout.algebra.padding import padded
 from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.unknown import Unknown
-from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value, integers
+from tt_layout.ir.ssa import Function, Operation, Value, integers
 from tt_layout.placement import PlacedLayout
 from tt_layout.tuples import NamedTuple
 
@@ -67,12 +67,12 @@ def part_start(origin: PartOrigin, placed: PlacedLayout) -> int:
     return int(padded(offset, placed.padding)) * placed.element_bytes + (origin.shift or 0)
 
 
-def _kind(operation: SsaOperation) -> str:
+def _kind(operation: Operation) -> str:
     """Return the name of an operation without its dialect."""
     return operation.name.rpartition(".")[2]
 
 
-def _placed(value: Value, function: SsaFunction, layouts: PlacedLayouts) -> PlacedLayout | None:
+def _placed(value: Value, function: Function, layouts: PlacedLayouts) -> PlacedLayout | None:
     """Return the layout of a value; None where it has none."""
     ir_type = function.type_of(value)
     placed = layouts.of(ir_type) if ir_type is not None else None
@@ -80,14 +80,14 @@ def _placed(value: Value, function: SsaFunction, layouts: PlacedLayouts) -> Plac
 
 
 def _sliced(
-    operand: PartOrigin, operation: SsaOperation, _: Evaluator, placed: PlacedLayout
+    operand: PartOrigin, operation: Operation, _: Evaluator, placed: PlacedLayout
 ) -> PartOrigin:
     offsets = integers(operation.attributes.get("offsets")) or [0] * len(operand.first)
     return operand._replace(first=tuple(a + b for a, b in zip(operand.first, offsets)))
 
 
 def _indexed(
-    operand: PartOrigin, operation: SsaOperation, evaluator: Evaluator, placed: PlacedLayout
+    operand: PartOrigin, operation: Operation, evaluator: Evaluator, placed: PlacedLayout
 ) -> PartOrigin:
     """Return the beginning of the selected buffer, and for ``memdesc_subview`` of its part."""
     chosen = [_constant(index, evaluator) for index in operation.operands[1:]]
@@ -107,7 +107,7 @@ def _constant(value: Value, evaluator: Evaluator) -> int | None:
 
 
 def _permuted(
-    operand: PartOrigin, operation: SsaOperation, _: Evaluator, placed: PlacedLayout
+    operand: PartOrigin, operation: Operation, _: Evaluator, placed: PlacedLayout
 ) -> PartOrigin:
     order: Sequence[int] = integers(operation.attributes.get("order"))
     if len(order) != len(operand.first):
@@ -116,7 +116,7 @@ def _permuted(
 
 
 def _whole(
-    operand: PartOrigin, operation: SsaOperation, _: Evaluator, placed: PlacedLayout
+    operand: PartOrigin, operation: Operation, _: Evaluator, placed: PlacedLayout
 ) -> PartOrigin:
     """Return the beginning of a view that is of whole buffers only."""
     return PartOrigin((0,) * len(placed.shape), operand.shift)

@@ -11,14 +11,14 @@ from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.audit.operations.cost import Cost
 from tt_layout.audit.operations.details import ConversionDetails
 from tt_layout.errors import LayoutError
-from tt_layout.ir.operations import Operation, moved_bits
+from tt_layout.ir.operations import MovementOperation, moved_bits
 from tt_layout.wording import count
 
 if TYPE_CHECKING:
     from tt_layout.hardware import Target
 
 
-def conversion_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
+def conversion_cost(operation: MovementOperation, audited: AuditedModule) -> Cost | None:
     """Return the class of a conversion between register layouts, and the least that it moves.
 
     Raises:

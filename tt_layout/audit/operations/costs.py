@@ -20,12 +20,12 @@ from tt_layout.audit.operations.shared_memory import indexed_cost, shared_cost
 from tt_layout.audit.operations.tensor_memory import tensor_memory_cost
 from tt_layout.errors import LayoutError
 from tt_layout.ir.data_movements import Family, MovementKind
-from tt_layout.ir.operations import Operation
+from tt_layout.ir.operations import MovementOperation
 
-CostFunction = Callable[[Operation, AuditedModule], "Cost | None"]
+CostFunction = Callable[[MovementOperation, AuditedModule], "Cost | None"]
 
 
-def _slice_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
+def _slice_cost(operation: MovementOperation, audited: AuditedModule) -> Cost | None:
     """Return the cost of ``insert_slice``: a store, and with pointers a load before it."""
     store = shared_cost(operation, audited)
     if operation.group is not MovementKind.COPY_IN or store is None:
@@ -54,7 +54,7 @@ COSTS: dict[Family, CostFunction] = {
 """Family of data movements -> its cost function."""
 
 
-def cost_of(operation: Operation, audited: AuditedModule) -> Cost | None:
+def cost_of(operation: MovementOperation, audited: AuditedModule) -> Cost | None:
     """Return the cost of a data movement; None where it moves nothing.
 
     Raises:

@@ -14,7 +14,7 @@ from tt_layout.audit.operations.details import FusedTdmDetails, TdmDetails, TmaD
 from tt_layout.encodings.cga import shape_per_cta
 from tt_layout.encodings.nvmma_shared import NvmmaShared
 from tt_layout.errors import LayoutError
-from tt_layout.ir.operations import Operation
+from tt_layout.ir.operations import MovementOperation
 from tt_layout.ir.types import IRType
 from tt_layout.placement import PlacedLayout
 from tt_layout.wording import count
@@ -35,7 +35,7 @@ HINTS = "warp_used_hints"
 # -- the tensor memory accelerator -----------------------------------------------------------------
 
 
-def tma_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
+def tma_cost(operation: MovementOperation, audited: AuditedModule) -> Cost | None:
     """Return the messages of a copy, a gather or a scatter by the tensor memory accelerator.
 
     Raises:
@@ -79,7 +79,11 @@ def tma_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
 
 
 def _rank(
-    operation: Operation, audited: AuditedModule, descriptor: IRType | None, *, is_im2col: bool
+    operation: MovementOperation,
+    audited: AuditedModule,
+    descriptor: IRType | None,
+    *,
+    is_im2col: bool,
 ) -> int | None:
     """Return the number of a copy's coordinates; None where the text does not determine it."""
     if descriptor is None:
@@ -95,7 +99,7 @@ def _rank(
 # -- the tensor data mover -------------------------------------------------------------------------
 
 
-def tdm_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
+def tdm_cost(operation: MovementOperation, audited: AuditedModule) -> Cost | None:
     """Return the instructions of a copy, a gather or a scatter by the tensor data mover.
 
     Raises:
@@ -128,7 +132,7 @@ def tdm_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     return Cost(text, size / GLOBAL_LINE, details)
 
 
-def _fused_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
+def _fused_cost(operation: MovementOperation, audited: AuditedModule) -> Cost | None:
     """Return the cost of one instruction that copies several blocks, each by other warps.
 
     Raises:
@@ -200,7 +204,7 @@ def _block(placed: PlacedLayout) -> tuple[int, ...]:
 
 
 def _messages(
-    operation: Operation, audited: AuditedModule, placed: PlacedLayout, warps: int
+    operation: MovementOperation, audited: AuditedModule, placed: PlacedLayout, warps: int
 ) -> TdmMessages | None:
     """Return the messages of a copy, gather or scatter; None where they are not known.
 

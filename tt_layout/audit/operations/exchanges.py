@@ -19,8 +19,8 @@ from tt_layout.enums import TypeKind
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target, find_target
 from tt_layout.ir import data_movements
-from tt_layout.ir.operations import Operation
-from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value
+from tt_layout.ir.operations import MovementOperation
+from tt_layout.ir.ssa import Function, Operation, Value
 from tt_layout.ir.types import IRType
 from tt_layout.mlir.types import element_bits
 from tt_layout.releases import Release
@@ -35,7 +35,7 @@ INTEGER_EXTREMES = frozenset({"arith.maxsi", "arith.maxui", "arith.minsi", "arit
 FLOAT_EXTREMES = frozenset({"arith.maximumf", "arith.maxnumf", "arith.minimumf", "arith.minnumf"})
 
 
-def exchange_operations(audited: AuditedModule) -> Iterator[Operation]:
+def exchange_operations(audited: AuditedModule) -> Iterator[MovementOperation]:
     """Yield the operations of a module that combine elements of several threads."""
     for full in audited.chosen(_is_exchange):
         function, operation = full
@@ -50,7 +50,7 @@ def exchange_operations(audited: AuditedModule) -> Iterator[Operation]:
         yield full.moving(source, target)
 
 
-def _is_exchange(operation: SsaOperation) -> bool:
+def _is_exchange(operation: Operation) -> bool:
     dialect, _, name = operation.name.rpartition(".")
     return name in EXCHANGES and dialect in data_movements.DIALECTS
 
@@ -60,7 +60,7 @@ def scalar_type(text: str) -> IRType:
     return IRType(text, TypeKind.TENSOR, (), text, None, None)
 
 
-def exchange_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
+def exchange_cost(operation: MovementOperation, audited: AuditedModule) -> Cost | None:
     """Return the cost of an operation that combines the elements of several threads."""
     full, gpu = audited.in_full(operation), audited.module.gpu
     if full is None or gpu is None:
@@ -104,8 +104,8 @@ class Operands(NamedTuple):
         target: the GPU.
     """
 
-    operation: SsaOperation
-    function: SsaFunction
+    operation: Operation
+    function: Function
     layouts: PlacedLayouts
     target: Target
 
@@ -135,7 +135,7 @@ class Operands(NamedTuple):
 
 
 def exchange_of(
-    operation: SsaOperation, function: SsaFunction, layouts: PlacedLayouts, target: Target
+    operation: Operation, function: Function, layouts: PlacedLayouts, target: Target
 ) -> Exchange | None:
     """Return the exchange of an operation; None if the text does not determine it."""
     rule = EXCHANGES.get(operation.name.rpartition(".")[2])
@@ -168,7 +168,7 @@ def is_by_threads(ir_type: IRType | None) -> bool:
     return isinstance(encoding, Encoding) and encoding.release < Release.V3_8
 
 
-def combining(operation: SsaOperation, target: Target) -> Combining:
+def combining(operation: Operation, target: Target) -> Combining:
     """Return how the lanes of a warp combine their values in a reduction."""
     inner = [o for region in operation.regions for block in region for o in block.operations]
     if len(inner) != 2 or len(operation.operands) != 1:

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from tt_layout.analyses.multiplications.matrix_instructions import Descriptor, MatrixInstruction
     from tt_layout.audit.global_memory.width import AccessAnalysis
     from tt_layout.audit.values.executions import Executions
-    from tt_layout.ir.ssa import SsaOperation, Value
+    from tt_layout.ir.ssa import Operation, Value
 
 NAMES = frozenset(n for n, row in OPERATIONS.items() if row.family is Family.MULTIPLICATION)
 """Operations that multiply matrices, without their dialect."""
@@ -156,7 +156,7 @@ def multiplications(audited: AuditedModule) -> Iterator[Multiplication]:
             yield product
 
 
-def _multiplies(operation: SsaOperation) -> bool:
+def _multiplies(operation: Operation) -> bool:
     return operation.name.rpartition(".")[2] in NAMES
 
 
@@ -549,7 +549,7 @@ def _needed_elements(kernel: AccessAnalysis, value: Value, steps: int = MAX_STEP
     return reduce(or_, demands) if demands else None
 
 
-def _demand(kernel: AccessAnalysis, user: SsaOperation, value: Value, steps: int) -> Ints | None:
+def _demand(kernel: AccessAnalysis, user: Operation, value: Value, steps: int) -> Ints | None:
     """Return whether each element of a value is needed by one of its users; None for all."""
     if user.operands.count(value) > 1 or user.regions:
         return None
@@ -563,7 +563,7 @@ def _demand(kernel: AccessAnalysis, user: SsaOperation, value: Value, steps: int
     return reduce(and_, determined)
 
 
-def _constant_mask(kernel: AccessAnalysis, user: SsaOperation, value: Value) -> Ints | None:
+def _constant_mask(kernel: AccessAnalysis, user: Operation, value: Value) -> Ints | None:
     """Return the elements of a value that a constant mask leaves to a user; None for all."""
     if user.traits.select and user.operands[1] is value:
         return possible_mask(kernel, user.operands[0])
@@ -574,7 +574,7 @@ def _constant_mask(kernel: AccessAnalysis, user: SsaOperation, value: Value) -> 
     return None
 
 
-def _is_elementwise(user: SsaOperation, value: Value) -> bool:
+def _is_elementwise(user: Operation, value: Value) -> bool:
     """Tell whether each element of a result depends only on the same element of a value."""
     if len(user.results) != 1 or user.results[0].type.shape != value.type.shape:
         return False

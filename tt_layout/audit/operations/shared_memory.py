@@ -15,7 +15,7 @@ from tt_layout.encodings import SharedEncoding
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import BANK_BYTES, Target, find_target
 from tt_layout.ir.data_movements import MovementKind
-from tt_layout.ir.operations import Operation
+from tt_layout.ir.operations import MovementOperation
 from tt_layout.ir.types import IRType
 from tt_layout.placement import PlacedLayout
 from tt_layout.wording import plural
@@ -37,7 +37,7 @@ Source:
 """
 
 
-def shared_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
+def shared_cost(operation: MovementOperation, audited: AuditedModule) -> Cost | None:
     """Return the instructions and cycles of an access to shared memory.
 
     Raises:
@@ -63,7 +63,7 @@ def shared_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     return _shared(registers, buffer, shape, element_bytes, padding, start, target, is_store)
 
 
-def _start(operation: Operation, memory: IRType, audited: AuditedModule) -> int:
+def _start(operation: MovementOperation, memory: IRType, audited: AuditedModule) -> int:
     """Return the byte at which the accessed buffer or part of it begins; 0 if it is not known."""
     full = audited.in_full(operation)
     if full is None:
@@ -134,7 +134,7 @@ def _shared(
 # -- data-dependent offsets ------------------------------------------------------------------------
 
 
-def indexed_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
+def indexed_cost(operation: MovementOperation, audited: AuditedModule) -> Cost | None:
     """Return the cost of a gather or scatter in shared memory: an access for each element.
 
     Raises:
@@ -164,14 +164,14 @@ def indexed_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     return Cost(f"{count} x {name}, {words}", cycles, details)
 
 
-def _is_a_loop(operation: Operation, name: str, target: Target) -> bool:
+def _is_a_loop(operation: MovementOperation, name: str, target: Target) -> bool:
     """Tell whether an atomic is an addition for which the GPU has no instruction."""
     moved = operation.source
     is_float = moved is not None and moved.element_type == "f32"
     return target.is_nvidia and is_float and "add" in name
 
 
-def _addition(operation: Operation, audited: AuditedModule, target: Target) -> str | None:
+def _addition(operation: MovementOperation, audited: AuditedModule, target: Target) -> str | None:
     """Return the instruction of an atomic in shared memory, without its type."""
     full = audited.in_full(operation)
     kind = full.operation.attributes.get("atomic_rmw_op") if full is not None else None

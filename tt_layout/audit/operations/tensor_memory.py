@@ -16,7 +16,7 @@ from tt_layout.encodings.tensor_memory import TensorMemoryScales
 from tt_layout.errors import LayoutError
 from tt_layout.ir.data_movements import MovementKind
 from tt_layout.ir.names import stated
-from tt_layout.ir.operations import Operation
+from tt_layout.ir.operations import MovementOperation
 from tt_layout.wording import count
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ MAX_REGISTERS = "maxnreg"
 """The attribute of the module that limits the registers of a thread."""
 
 
-def message_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
+def message_cost(operation: MovementOperation, audited: AuditedModule) -> Cost | None:
     """Return the cost of a load from tensor memory, or of a store to it.
 
     Raises:
@@ -48,7 +48,7 @@ def message_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     return Cost(text, registers * warps, details)
 
 
-def message_of(operation: Operation, audited: AuditedModule) -> Message | None:
+def message_of(operation: MovementOperation, audited: AuditedModule) -> Message | None:
     """Return the messages of a load from tensor memory, or of a store to it.
 
     Raises:
@@ -107,7 +107,7 @@ def _reduction(full: FullOperation | None) -> str:
     return "".join(f".{word}" for word in (operation, *flags))
 
 
-def tensor_memory_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
+def tensor_memory_cost(operation: MovementOperation, audited: AuditedModule) -> Cost | None:
     """Return the cost of an operation on tensor memory.
 
     Raises:
@@ -120,7 +120,7 @@ def tensor_memory_cost(operation: Operation, audited: AuditedModule) -> Cost | N
     return message_cost(operation, audited)
 
 
-def copy_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
+def copy_cost(operation: MovementOperation, audited: AuditedModule) -> Cost | None:
     """Return the instructions of a copy from shared to tensor memory."""
     from tt_layout.analyses.tensor_memory.access import scales_copy, tensor_memory_copy
 
@@ -140,7 +140,7 @@ def copy_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
     return Cost(f"{copy.instructions} x {name} per CTA", size / 128, details)
 
 
-def allocation_cost(operation: Operation, audited: AuditedModule) -> Cost | None:
+def allocation_cost(operation: MovementOperation, audited: AuditedModule) -> Cost | None:
     """Return the columns that an allocation of tensor memory takes."""
     from tt_layout.analyses.layouts.properties import tensor_memory_info
     from tt_layout.placement import PlacedLayout

@@ -44,7 +44,7 @@ from tt_layout.hardware.compiler import (
     RegisterLine,
 )
 from tt_layout.ir.data_movements import MovementKind
-from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, Value
+from tt_layout.ir.ssa import Function, Operation, Region, Value
 from tt_layout.ir.ssa.control_flow import control_edges, last_operations
 from tt_layout.ir.ssa.graph import reach
 from tt_layout.lazy import lazy
@@ -146,7 +146,7 @@ class MovedTensors:
 
     def add(
         self,
-        operation: SsaOperation,
+        operation: Operation,
         operands: Sequence[int],
         results: Sequence[int],
         loops: tuple[int, ...],
@@ -222,8 +222,8 @@ class LiveRanges(NamedTuple):
     """
 
     ranges: tuple[LiveRange, ...]
-    operations: tuple[SsaOperation, ...]
-    partitions: tuple[SsaOperation, ...]
+    operations: tuple[Operation, ...]
+    partitions: tuple[Operation, ...]
     has_rows: bool
     line: RegisterLine
     indices: Sequence[LiveRange | _Range] = ()
@@ -281,7 +281,7 @@ class LiveRanges(NamedTuple):
 
 
 def live_ranges(
-    function: SsaFunction, body: Region, sizes: ValueSizes, model: CompilerModel, *, by_row: bool
+    function: Function, body: Region, sizes: ValueSizes, model: CompilerModel, *, by_row: bool
 ) -> LiveRanges:
     """Return the live ranges that take registers in a body.
 
@@ -365,8 +365,8 @@ class Numbers(dict[Key, int]):
 
 
 def _walked(
-    function: SsaFunction, body: Region, model: CompilerModel, *, by_row: bool
-) -> tuple[_Walk, Sequence[SsaOperation], Sequence[Value]]:
+    function: Function, body: Region, model: CompilerModel, *, by_row: bool
+) -> tuple[_Walk, Sequence[Operation], Sequence[Value]]:
     """Return the walk through a body, and the operations and values that it numbers.
 
     Functions that differ only in names and constants share it.
@@ -396,7 +396,7 @@ class Derivations:
 
     def add(
         self,
-        operation: SsaOperation,
+        operation: Operation,
         used: Sequence[int],
         results: Sequence[int],
         handed: Iterable[tuple[int, int]] = (),
@@ -476,7 +476,7 @@ class _Walk:
         self,
         model: CompilerModel,
         values: Numbers[Value],
-        operations: Numbers[SsaOperation],
+        operations: Numbers[Operation],
         *,
         by_row: bool,
     ) -> None:
@@ -527,7 +527,7 @@ class _Walk:
             for operation in block.operations:
                 self._visit(operation)
 
-    def _visit(self, operation: SsaOperation) -> None:
+    def _visit(self, operation: Operation) -> None:
         name, traits, values = operation.name, operation.traits, self._values
         operands = [values[value] for value in operation.operands]
         results = [values[value] for value in operation.results]
@@ -573,21 +573,21 @@ class _Walk:
         self._stretch += is_barrier
 
     def _note_recomputed(
-        self, operation: SsaOperation, operands: Sequence[int], results: Sequence[int]
+        self, operation: Operation, operands: Sequence[int], results: Sequence[int]
     ) -> None:
         if operation.traits.by_thread and len(operands) == 1:
             self.recomputed += [(result, operands[0]) for result in results]
         elif operation.traits.shared_read:
             self.recomputed += [(result, None) for result in results]
 
-    def _scans_rows(self, operation: SsaOperation) -> bool:
+    def _scans_rows(self, operation: Operation) -> bool:
         """Tell whether a scan goes row by row."""
         has_rows = any(len(result.type.shape) > 1 for result in operation.results)
         self.has_rows |= has_rows
         return has_rows and self._by_row
 
     def _renamed_by(
-        self, operation: SsaOperation, operands: Sequence[int]
+        self, operation: Operation, operands: Sequence[int]
     ) -> tuple[int | None, Sequence[int]]:
         """Return the operand that an operation only renames, if any, and those that it needs.
 
@@ -603,7 +603,7 @@ class _Walk:
 
     def _define_results(
         self,
-        operation: SsaOperation,
+        operation: Operation,
         operands: Sequence[int],
         results: Sequence[int],
         number: int,
@@ -629,13 +629,13 @@ class _Walk:
         if results and self._sinks(operation, is_elementwise):
             self._sinkable.append((results[0], number, operands, _reads_shared(operation)))
 
-    def _sinks(self, operation: SsaOperation, is_elementwise: bool) -> bool:
+    def _sinks(self, operation: Operation, is_elementwise: bool) -> bool:
         """Tell whether the compiler sinks an operation; scans are sunk only if done row by row."""
         if operation.name == SCAN:
             return is_elementwise and self._model.sinks_scans
         return is_elementwise or (self._model.sinks_shared_loads and _reads_shared(operation))
 
-    def _enter_regions(self, operation: SsaOperation, handed: Iterable[tuple[int, int]]) -> None:
+    def _enter_regions(self, operation: Operation, handed: Iterable[tuple[int, int]]) -> None:
         outer, at = self._loops, self._operations[operation]
         if operation.traits.loop:
             self._loops = (*outer, at)
@@ -656,7 +656,7 @@ class _Walk:
             self._handed.setdefault(passed, []).append(received)
             self._handed.setdefault(received, []).append(passed)
 
-    def _count(self, operation: SsaOperation) -> int:
+    def _count(self, operation: Operation) -> int:
         self.counted.append(self._operations[operation])
         number, multiplies = len(self.counted), operation.traits.multiplies
         movement = operation.movement
@@ -853,7 +853,7 @@ class _Walk:
         }
 
 
-def _chooses_again(operation: SsaOperation) -> bool:
+def _chooses_again(operation: Operation) -> bool:
     """Tell whether a select repeats the branch before it, so that compilers drop it.
 
         %sum = scf.if %c { .. scf.yield %more } else { scf.yield %so_far }
@@ -872,10 +872,10 @@ def _chooses_again(operation: SsaOperation) -> bool:
     return (other,) in handed
 
 
-def _reads_shared(operation: SsaOperation) -> bool:
+def _reads_shared(operation: Operation) -> bool:
     """Tell whether an operation reads shared memory, itself or within a conversion."""
     return operation.traits.shared_read or operation.traits.same_elements
 
 
-def _is_renaming(operation: SsaOperation) -> bool:
+def _is_renaming(operation: Operation) -> bool:
     return operation.traits.renames or operation.traits.forwards

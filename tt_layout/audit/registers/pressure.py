@@ -19,7 +19,7 @@ from tt_layout.hardware import intel
 from tt_layout.hardware.compiler import CompilerModel, HeldRegisters, RegisterRange
 from tt_layout.hardware.multiprocessor import RegisterFile, Residence
 from tt_layout.ir.operations import is_pointer
-from tt_layout.ir.ssa import Region, SsaFunction, Value, integers
+from tt_layout.ir.ssa import Function, Region, Value, integers
 from tt_layout.ir.types import IRType
 from tt_layout.kernels.binaries import CompiledRegisters
 from tt_layout.kernels.chosen_compiler import CompilerTarget
@@ -188,7 +188,7 @@ class RegisterPressure:
 
 
 def module_registers(
-    audited: AuditedModule, functions: Sequence[SsaFunction] | None = None
+    audited: AuditedModule, functions: Sequence[Function] | None = None
 ) -> list[RegisterPressure]:
     """Return the register pressure of the functions of a module; none where the GPU is unknown.
 
@@ -281,7 +281,7 @@ def _limits(audited: AuditedModule) -> _Limits | None:
     return _Limits(audited, file, model, audited.target.residence)
 
 
-def _bodies(function: SsaFunction, limits: _Limits) -> Iterator[LiveRanges]:
+def _bodies(function: Function, limits: _Limits) -> Iterator[LiveRanges]:
     """Yield the live ranges of a function, and of the partitions of its warps."""
     if not function.body:
         return
@@ -292,7 +292,7 @@ def _bodies(function: SsaFunction, limits: _Limits) -> Iterator[LiveRanges]:
             yield _ranges_of(function, region, limits)
 
 
-def _ranges_of(function: SsaFunction, body: Region, limits: _Limits) -> LiveRanges:
+def _ranges_of(function: Function, body: Region, limits: _Limits) -> LiveRanges:
     """Return the live ranges of a body, cached.
 
     Within a warp nothing waits between the rows of a scan: where the registers do not suffice for
@@ -332,7 +332,7 @@ class _Limits:
         self.usual_limit = file.usual
         self.most = module.number("maxnreg")
         self.known_ranges = audited.live_ranges
-        self.known_sizes: dict[SsaFunction, dict[str, tuple[int, int]]] = {}
+        self.known_sizes: dict[Function, dict[str, tuple[int, int]]] = {}
 
     def limit(self, warps: int) -> int:
         """Return the most registers of a thread in a CTA with a number of warps."""
@@ -353,12 +353,12 @@ class _FunctionSizes(NamedTuple):
         known: registers and elements by the texts of types, where these determine them.
     """
 
-    function: SsaFunction
+    function: Function
     limits: _Limits
     known: dict[str, tuple[int, int]] | None
 
     @staticmethod
-    def of(function: SsaFunction, limits: _Limits) -> _FunctionSizes:
+    def of(function: Function, limits: _Limits) -> _FunctionSizes:
         """Return the sizes of a function's values."""
         known = limits.known_sizes.setdefault(function, {}) if function.has_uniform_types else None
         return _FunctionSizes(function, limits, known)
@@ -432,7 +432,7 @@ class _FunctionSizes(NamedTuple):
 
 
 def _equal_pressures(
-    function: SsaFunction, limits: _Limits, audited: AuditedModule
+    function: Function, limits: _Limits, audited: AuditedModule
 ) -> Iterator[RegisterPressure]:
     """Yield the registers of a function, computed once for equal functions."""
 
@@ -447,7 +447,7 @@ def _equal_pressures(
         yield replace(pressure, function=function.name, line=line)
 
 
-def _function_pressures(function: SsaFunction, limits: _Limits) -> Iterator[RegisterPressure]:
+def _function_pressures(function: Function, limits: _Limits) -> Iterator[RegisterPressure]:
     """Yield the registers of a function, and of the partitions of its warps."""
     if not function.body:
         return
@@ -475,7 +475,7 @@ def _function_pressures(function: SsaFunction, limits: _Limits) -> Iterator[Regi
 
 
 def _body_pressure(
-    function: SsaFunction, body: LiveRanges, limits: _Limits, warps: int
+    function: Function, body: LiveRanges, limits: _Limits, warps: int
 ) -> RegisterPressure:
     """Return the registers of a function's body, given its live ranges."""
     needed = body.needed
@@ -531,7 +531,7 @@ def _held_registers(sizes: _FunctionSizes, body: LiveRanges, warps: int) -> Held
     return HeldRegisters(products, exchanges)
 
 
-def _largest(function: SsaFunction, live: Sequence[LiveRange]) -> Iterator[LiveValue]:
+def _largest(function: Function, live: Sequence[LiveRange]) -> Iterator[LiveValue]:
     for live_range in sorted(live, key=lambda item: -item.words)[:SHOWN_VALUES]:
         ir_type = function.type_of(live_range.value)
         assert ir_type is not None, "only tensors take registers"

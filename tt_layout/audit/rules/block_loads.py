@@ -27,8 +27,8 @@ from tt_layout.audit.findings import Counted, Finding, Occurrence, Urgency
 from tt_layout.audit.modules.audited_module import AuditedModule
 from tt_layout.encodings import Encoding
 from tt_layout.ir.names import stated
-from tt_layout.ir.operations import Operation
-from tt_layout.ir.ssa import Region, SsaFunction, SsaOperation, Value
+from tt_layout.ir.operations import MovementOperation
+from tt_layout.ir.ssa import Function, Operation, Region, Value
 from tt_layout.ir.ssa.control_flow import ControlFlow
 from tt_layout.records import dataclass
 from tt_layout.wording import count
@@ -66,7 +66,7 @@ class GatheredOperand(Occurrence):
             return
 
         @cache
-        def distances_of(function: SsaFunction) -> Distances:
+        def distances_of(function: Function) -> Distances:
             return Distances(function, axis_info(function, audited.functions))
 
         for row in rows:
@@ -86,7 +86,7 @@ class GatheredOperand(Occurrence):
         return Counted("operand", " not loaded as 2D blocks")
 
 
-def _is_operand(operation: Operation) -> bool:
+def _is_operand(operation: MovementOperation) -> bool:
     """Tell whether a load brings an operand, or a result, of ``dpas`` to registers."""
     encoding = operation.target.encoding if operation.target is not None else None
     encodings = encoding.lineage() if isinstance(encoding, Encoding) else ()
@@ -94,9 +94,9 @@ def _is_operand(operation: Operation) -> bool:
 
 
 def _why_gathered(
-    operation: Operation,
+    operation: MovementOperation,
     audited: AuditedModule,
-    distances_of: Callable[[SsaFunction], Distances],
+    distances_of: Callable[[Function], Distances],
 ) -> str | None:
     """Return the rule that keeps a load from being one of 2D blocks; None of one that is."""
     full = audited.in_full(operation)
@@ -160,7 +160,7 @@ class Distances:
         known: AxisInfo of its values.
     """
 
-    def __init__(self, function: SsaFunction, known: Mapping[Value, AxisInfo]) -> None:
+    def __init__(self, function: Function, known: Mapping[Value, AxisInfo]) -> None:
         self.function = function
         self.known = known
         self._flow = ControlFlow(function)
@@ -197,7 +197,7 @@ class Distances:
         producer = value.definition
         return 1 if producer is None else self._of_result(producer, dim)
 
-    def _of_result(self, operation: SsaOperation, dim: int) -> int:
+    def _of_result(self, operation: Operation, dim: int) -> int:
         """Return the divisor of an operation's result."""
         operands = operation.operands
         if operation.name in ("tt.splat", "arith.constant"):

@@ -29,7 +29,7 @@ from tt_layout.audit.operations.details import GlobalDetails, SharedDetails
 from tt_layout.audit.operations.turned_operands import stored_transposed, turned_dimension
 from tt_layout.audit.suggestions.context import SuggestionContext
 from tt_layout.audit.suggestions.suggestion import Suggestion
-from tt_layout.ir.operations import Operation, layout_of
+from tt_layout.ir.operations import MovementOperation, layout_of
 from tt_layout.records import dataclass
 
 
@@ -97,7 +97,7 @@ class Conflict(Occurrence):
         return context.better_buffers(finding.movement.operation)
 
 
-def _turned(operation: Operation, conclusions: Conclusions) -> tuple[int | None, int]:
+def _turned(operation: MovementOperation, conclusions: Conclusions) -> tuple[int | None, int]:
     """Return the summed dimension of an operand that is stored along another, and its bits."""
     memory, source = operation.target, operation.source
     registers = conclusions.audited.layouts.linear(source) if source is not None else None

@@ -32,14 +32,14 @@ from tt_layout.audit.suggestions.prices import Prices
 from tt_layout.audit.suggestions.suggestion import Suggestion
 from tt_layout.audit.suggestions.trial import LayoutExchange
 from tt_layout.encodings import Encoding
-from tt_layout.ir.operations import Operation
-from tt_layout.ir.ssa import SsaOperation
+from tt_layout.ir.operations import MovementOperation
+from tt_layout.ir.ssa import Operation
 from tt_layout.records import dataclass
 from tt_layout.wording import count
 
 
 def wider_registers(
-    conclusions: Conclusions, operation: Operation, encoding: Encoding
+    conclusions: Conclusions, operation: MovementOperation, encoding: Encoding
 ) -> list[Suggestion]:
     """Return a layout for an access, costed in all operations of the old one; none if it is dearer.
 
@@ -61,7 +61,7 @@ def wider_registers(
     return [wider] if wider is not None else []
 
 
-def _can_change(prices: Prices, operation: SsaOperation) -> bool:
+def _can_change(prices: Prices, operation: Operation) -> bool:
     """Tell whether an operation works with the layouts exchanged."""
     values = [*operation.operands, *operation.results]
     changes = [prices.is_flipped(value) for value in values if prices.flow.is_tensor(value)]

@@ -37,7 +37,7 @@ from tt_layout.audit.suggestions.suggestion import Suggestion
 from tt_layout.audit.values.executions import assumed_runs
 from tt_layout.encodings.dot_op import DotOperand
 from tt_layout.hardware import BANK_BYTES, DEFAULT_TARGET, find_target
-from tt_layout.ir.operations import Operation, layout_of
+from tt_layout.ir.operations import MovementOperation, layout_of
 from tt_layout.mlir.types import element_bits
 from tt_layout.records import dataclass
 from tt_layout.wording import count
@@ -135,7 +135,7 @@ def _excess(row: MovementRow, audited: AuditedModule) -> float:
     return row.cost.cycles - words
 
 
-def _far_dimension(operation: Operation, audited: AuditedModule) -> int | None:
+def _far_dimension(operation: MovementOperation, audited: AuditedModule) -> int | None:
     """Return the summed dimension of a dot's narrow operand that is not contiguous in its buffer.
 
     None of any other access.

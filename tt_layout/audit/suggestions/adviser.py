@@ -22,7 +22,7 @@ from tt_layout.audit.time.estimate import Estimate, kernel_estimate
 from tt_layout.audit.values.executions import assumed_runs, is_in_loop
 from tt_layout.errors import LayoutError
 from tt_layout.ir import parse_ir
-from tt_layout.ir.ssa import SsaFunction
+from tt_layout.ir.ssa import Function
 
 T = TypeVar("T")
 
@@ -59,7 +59,7 @@ class Adviser:
         self._context = audit.suggestion_context
         self._answers: dict[Callable[[Adviser], Any], Any] = {}
 
-    def flow(self, function: SsaFunction) -> Flow:
+    def flow(self, function: Function) -> Flow:
         """Return which operations determine layouts at both ends of a function's values."""
         return self._context.flow(function)
 

@@ -26,8 +26,8 @@ from tt_layout.encodings.swizzled_shared import SwizzledShared
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target, find_target
 from tt_layout.ir.data_movements import LOCAL_ACCESSES, MovementKind
-from tt_layout.ir.operations import Operation, type_bytes
-from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value
+from tt_layout.ir.operations import MovementOperation, type_bytes
+from tt_layout.ir.ssa import Function, Operation, Value
 from tt_layout.ir.types import IRType
 from tt_layout.tuples import NamedTuple
 
@@ -77,7 +77,7 @@ class _Access(NamedTuple):
     runs: int
 
 
-def better_buffers(conclusions: Conclusions, operation: Operation) -> list[Suggestion]:
+def better_buffers(conclusions: Conclusions, operation: MovementOperation) -> list[Suggestion]:
     """Return layouts that save cycles over all accesses, the best of each family, best first.
 
     Args:
@@ -117,7 +117,7 @@ def better_buffers(conclusions: Conclusions, operation: Operation) -> list[Sugge
     return suggestions if accesses else suggestions[:1]
 
 
-def usual_buffer(conclusions: Conclusions, operation: Operation) -> Suggestion | None:
+def usual_buffer(conclusions: Conclusions, operation: MovementOperation) -> Suggestion | None:
     """Return the usual swizzle that saves most over all accesses, of those that save in one.
 
     A few trials where :func:`better_buffers` searches; its arguments.
@@ -142,7 +142,7 @@ def _saves(
     conclusions: Conclusions,
     old: Encoding,
     new: Encoding,
-    operation: Operation,
+    operation: MovementOperation,
 ) -> bool:
     """Tell whether a layout saves cycles in one access."""
     row = conclusions.row_at(operation.line, operation.column)
@@ -177,7 +177,7 @@ def swizzling_widths(encoding: SharedEncoding) -> Iterator[SharedEncoding]:
             yield replace(encoding, swizzling_byte_width=width, spelling=None)
 
 
-def _memory(operation: Operation) -> IRType | None:
+def _memory(operation: MovementOperation) -> IRType | None:
     """Return the type of the buffer that is accessed."""
     memory = operation.memory
     return memory if memory is not None and isinstance(memory.encoding, SharedEncoding) else None
@@ -202,7 +202,7 @@ def _is_copied(audited: AuditedModule, encoding: Encoding) -> bool:
     return False
 
 
-def _copies(operation: SsaOperation) -> bool:
+def _copies(operation: Operation) -> bool:
     return operation.name.rpartition(".")[2] in COPIES
 
 
@@ -239,14 +239,14 @@ def _other_readers(audited: AuditedModule, encoding: Encoding) -> bool | None:
     return is_read
 
 
-def _texts_of(function: SsaFunction, encoding: Encoding) -> set[str]:
+def _texts_of(function: Function, encoding: Encoding) -> set[str]:
     """Return the types of a function with a layout, as they are written."""
     values = function.once("values of each type", _by_text)
     types = [(value.text, function.type_of(value)) for value in values]
     return {text for text, t in types if t is not None and t.encoding == encoding}
 
 
-def _by_text(function: SsaFunction) -> Sequence[Value]:
+def _by_text(function: Function) -> Sequence[Value]:
     """Return a value of each type of a function."""
     operands = (value for operation in function.operations for value in operation.operands)
     return [*{value.text: value for value in chain(function.values.values(), operands)}.values()]

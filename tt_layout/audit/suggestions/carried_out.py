@@ -20,7 +20,7 @@ from tt_layout.audit.suggestions.trial import LayoutExchange
 from tt_layout.encodings import Encoding
 from tt_layout.errors import LayoutError
 from tt_layout.ir.module import Module
-from tt_layout.ir.ssa import SsaOperation, Value
+from tt_layout.ir.ssa import Operation, Value
 from tt_layout.ir.ssa.control_flow import last_operations
 from tt_layout.ir.types import IRType, parse_syntax
 from tt_layout.lazy import lazy
@@ -106,7 +106,7 @@ class DumpText:
             text = text.replace(layout, alias)
         return text
 
-    def line(self, operation: SsaOperation) -> str:
+    def line(self, operation: Operation) -> str:
         """Return the line of an operation.
 
         Raises:
@@ -119,7 +119,7 @@ class DumpText:
             raise LayoutError(message)
         return text
 
-    def location(self, operation: SsaOperation) -> str:
+    def location(self, operation: Operation) -> str:
         """Return the location suffix of an operation, to append to another one."""
         return f" loc({operation.location_text})" if operation.location_text else ""
 
@@ -193,7 +193,7 @@ class DumpText:
             written = [source[use.start : use.end] for use in types]
             self.retype(number, exchange, [n for n, t in enumerate(written) if "<" in t])
 
-    def use(self, operation: SsaOperation, old: str, new: str) -> None:
+    def use(self, operation: Operation, old: str, new: str) -> None:
         """Let an operation take another value."""
         line = self.line(operation)
         for match in _NAME.finditer(line, operation.column - 1):
@@ -207,12 +207,12 @@ class DumpText:
         if found is not None:
             self._edits[number].add(_Edit(*found.span(), ""))
 
-    def drop(self, operation: SsaOperation) -> None:
+    def drop(self, operation: Operation) -> None:
         """Leave an operation out."""
         self.line(operation)
         self._dropped.add(operation.line)
 
-    def insert(self, text: str, operation: SsaOperation, *, before: bool) -> None:
+    def insert(self, text: str, operation: Operation, *, before: bool) -> None:
         """Add a line before or after that of an operation, with its indentation."""
         line = self.line(operation)
         indent = line[: len(line) - len(line.lstrip())]
@@ -220,7 +220,7 @@ class DumpText:
         where[operation.line].append(indent + text)
 
     def copy_once(
-        self, operation: SsaOperation, exchange: LayoutExchange, names: Mapping[str, str]
+        self, operation: Operation, exchange: LayoutExchange, names: Mapping[str, str]
     ) -> None:
         """Add a copy after an operation, with other layouts and names of values."""
         line = self.line(operation)
@@ -321,7 +321,7 @@ class _Relaid:
         self,
         text: DumpText,
         flow: Flow,
-        conversion: SsaOperation,
+        conversion: Operation,
         exchange: LayoutExchange,
         region: ChangedRegion,
     ) -> None:
@@ -343,7 +343,7 @@ class _Relaid:
             self.text.use(use.consumer, use.old.name, names[key])
         self.text.drop(self.conversion)
 
-    def _retype(self, operation: SsaOperation) -> None:
+    def _retype(self, operation: Operation) -> None:
         """Exchange the layouts of an operation: of a conversion, of one end."""
         ends: list[int] | None = None
         if operation.traits.same_elements:
@@ -354,7 +354,7 @@ class _Relaid:
         for line in range(operation.line, last + 1):
             self.text.retype(line, self.exchange, ends)
 
-    def _retype_carried(self, operation: SsaOperation) -> None:
+    def _retype_carried(self, operation: Operation) -> None:
         """Exchange the layouts in the types that a loop or a branch writes for passed values."""
         for first, last, values in _written(operation):
             if not self.region.carried.isdisjoint(values):
@@ -390,7 +390,7 @@ class _Relaid:
         return new
 
 
-def _written(operation: SsaOperation) -> Iterator[tuple[int, int, list[Value]]]:
+def _written(operation: Operation) -> Iterator[tuple[int, int, list[Value]]]:
     """Yield the lines on which a loop or a branch writes types, and the values of those types."""
     results, first = list(operation.results), operation.line
     if not operation.traits.loop or len(operation.regions) < 2:  # not one with a condition

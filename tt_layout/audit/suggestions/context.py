@@ -11,8 +11,8 @@ from tt_layout.audit.suggestions.regions import ChangedRegion
 from tt_layout.audit.suggestions.suggestion import Suggestion
 from tt_layout.audit.suggestions.trial import LayoutExchange
 from tt_layout.encodings import Encoding
-from tt_layout.ir.operations import Location, Operation
-from tt_layout.ir.ssa import SsaFunction, SsaOperation
+from tt_layout.ir.operations import Location, MovementOperation
+from tt_layout.ir.ssa import Function, Operation
 from tt_layout.tuples import NamedTuple
 
 
@@ -48,18 +48,18 @@ class SuggestionContext:
 
     def __init__(self, conclusions: Conclusions) -> None:
         self.conclusions, self.audited = conclusions, conclusions.audited
-        self.regions: dict[tuple[SsaOperation, str], ChangedRegion | None] = {}
-        self._flows: dict[SsaFunction, Flow] = {}
-        self._prices: dict[tuple[SsaFunction, Encoding, Encoding], Prices] = {}
+        self.regions: dict[tuple[Operation, str], ChangedRegion | None] = {}
+        self._flows: dict[Function, Flow] = {}
+        self._prices: dict[tuple[Function, Encoding, Encoding], Prices] = {}
         self._known: dict[object, tuple[Suggestion, ...]] = {}
 
-    def flow(self, function: SsaFunction) -> Flow:
+    def flow(self, function: Function) -> Flow:
         """Return the values of a function and who uses them."""
         if function not in self._flows:
             self._flows[function] = Flow(function)
         return self._flows[function]
 
-    def prices(self, function: SsaFunction, old: Encoding, new: Encoding) -> Prices:
+    def prices(self, function: Function, old: Encoding, new: Encoding) -> Prices:
         """Return the prices of a function's operations with one layout in the place of another.
 
         All conversions between the two share them: an operation costs the same for each of them.
@@ -78,7 +78,7 @@ class SuggestionContext:
             self._known[question] = tuple(answer())
         return self._known[question]
 
-    def better_buffers(self, operation: Operation) -> tuple[Suggestion, ...]:
+    def better_buffers(self, operation: MovementOperation) -> tuple[Suggestion, ...]:
         """Return layouts that save cycles over all accesses to the buffers of one of them."""
         from tt_layout.audit.suggestions.buffers import better_buffers
 

@@ -6,7 +6,7 @@ from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from tt_layout.ir.ssa import SsaFunction, SsaOperation, Use, Value
+from tt_layout.ir.ssa import Function, Operation, Use, Value
 from tt_layout.ir.ssa.control_flow import ControlEdge, ControlFlow
 from tt_layout.ir.ssa.graph import reach
 from tt_layout.lazy import lazy
@@ -14,18 +14,18 @@ from tt_layout.lazy import lazy
 MAX_REGION = 256  # operations that take another layout, or are computed anew
 
 
-def is_elementwise(operation: SsaOperation) -> bool:
+def is_elementwise(operation: Operation) -> bool:
     """Tell whether an operation computes each element by itself, in one layout."""
     return operation.traits.elementwise and not operation.regions
 
 
-def is_free(operation: SsaOperation) -> bool:
+def is_free(operation: Operation) -> bool:
     """Tell whether an operation is as cheap in any layout, and may be computed anew."""
     traits = operation.traits
     return traits.pure and (traits.source or traits.repeats)
 
 
-def is_followed(operation: SsaOperation) -> bool:
+def is_followed(operation: Operation) -> bool:
     """Tell whether the values that a loop or a branch passes on can take another layout."""
     return operation.traits.loop or operation.traits.conditional
 
@@ -37,7 +37,7 @@ class Flow:
         function: the function.
     """
 
-    def __init__(self, function: SsaFunction) -> None:
+    def __init__(self, function: Function) -> None:
         self.function = function
         self._free: dict[Value, bool] = {}
 
@@ -51,7 +51,7 @@ class Flow:
         return LoopCarriedValues(self._control.control_edges)
 
     @lazy
-    def behind(self) -> Mapping[Value, SsaOperation]:
+    def behind(self) -> Mapping[Value, Operation]:
         """The operation after the definition of each value, in the same block."""
         blocks = [block for block in self.function.blocks() if block.operations]
         begins = [(self.function.arguments, block) for block in blocks[:1]]
@@ -62,9 +62,9 @@ class Flow:
                 operations |= dict.fromkeys(before.results, after)
         return operations
 
-    def producers(self, value: Value) -> list[SsaOperation]:
+    def producers(self, value: Value) -> list[Operation]:
         """Return the operations that determine the layout of a value."""
-        anchors: set[SsaOperation] = set()
+        anchors: set[Operation] = set()
 
         def before(value: Value) -> list[Value]:
             sources = [e.source for e in self._control.into(value) if not e.control.by_element]
@@ -83,9 +83,9 @@ class Flow:
         deque(reach([value], before), maxlen=0)
         return sorted(anchors, key=lambda operation: operation.position)
 
-    def consumers(self, value: Value) -> list[SsaOperation]:
+    def consumers(self, value: Value) -> list[Operation]:
         """Return the operations that determine in which layout a value is wanted."""
-        anchors: set[SsaOperation] = set()
+        anchors: set[Operation] = set()
 
         def behind(value: Value) -> list[Value]:
             onward = [e for e in self._control.out_of(value) if not e.control.by_element]
@@ -151,16 +151,16 @@ class LoopCarriedValues:
         return leaders
 
     @lazy
-    def _slots(self) -> Mapping[tuple[SsaOperation, Value], list[Value]]:
+    def _slots(self) -> Mapping[tuple[Operation, Value], list[Value]]:
         """Operands of terminators and loops -> the arguments and results that they become."""
-        slots = defaultdict[tuple[SsaOperation, Value], list[Value]](list)
+        slots = defaultdict[tuple[Operation, Value], list[Value]](list)
         for edge in self._edges:
             for passed, received in zip(edge.passed, edge.received):
                 slots[edge.by, passed].append(received)
         return dict(slots)
 
     @lazy
-    def _operands_before(self) -> Mapping[SsaOperation, int]:
+    def _operands_before(self) -> Mapping[Operation, int]:
         """Operation -> number of operands before those that it passes on."""
         return {edge.by: len(edge.by.operands) - len(edge.passed) for edge in self._edges}
 

@@ -17,7 +17,7 @@ from tt_layout.audit.suggestions.rewiring import RewiredBody
 from tt_layout.audit.suggestions.suggestion import Suggestion
 from tt_layout.audit.suggestions.trial import exchanged
 from tt_layout.encodings import SharedEncoding
-from tt_layout.ir.ssa import SsaFunction, Value
+from tt_layout.ir.ssa import Function, Value
 from tt_layout.tuples import NamedTuple
 
 
@@ -101,14 +101,12 @@ def needs_with(
         new = replace(in_new, body=rewired.body, alike=None, originals=rewired.originals)
     else:
         new = exchanged(function, exchange, _changed(suggestion, function))
-    functions: list[SsaFunction] = [
-        new if other is function else other for other in audited.functions
-    ]
+    functions: list[Function] = [new if other is function else other for other in audited.functions]
     memory = _memory_of(module_memory(audited, functions), name)
     return _needs(conclusions, worst(module_registers(audited, [new])), memory)
 
 
-def _changed(suggestion: Suggestion, function: SsaFunction) -> frozenset[Value] | None:
+def _changed(suggestion: Suggestion, function: Function) -> frozenset[Value] | None:
     """Return the values of a function that a suggestion is about; None for all."""
     names = suggestion.values
     if names is None:

@@ -10,8 +10,8 @@ from tt_layout.audit.suggestions.flow import Flow, is_elementwise
 from tt_layout.audit.suggestions.suggestion import CostChange
 from tt_layout.audit.suggestions.trial import LayoutExchange, Trial
 from tt_layout.errors import LayoutError
-from tt_layout.ir.operations import Operation
-from tt_layout.ir.ssa import SsaOperation, Value
+from tt_layout.ir.operations import MovementOperation
+from tt_layout.ir.ssa import Operation, Value
 
 
 class Prices:
@@ -29,8 +29,8 @@ class Prices:
         self.trial = Trial(conclusions.audited, exchange)
         self._conversions: dict[tuple[Value, bool], tuple[CostChange, ...] | None] = {}
         self._costs: dict[tuple[str, bool], Cost | None] = {}
-        self._can_change: dict[SsaOperation, bool] = {}
-        self._operations: dict[SsaOperation, tuple[CostChange, ...] | None] = {}
+        self._can_change: dict[Operation, bool] = {}
+        self._operations: dict[Operation, tuple[CostChange, ...] | None] = {}
         self._flipped: dict[str, bool] = {}
 
     def is_flipped(self, value: Value) -> bool:
@@ -41,7 +41,7 @@ class Prices:
             self._flipped[value.text] = is_changed and self.flow.is_tensor(value)
         return self._flipped[value.text]
 
-    def can_change(self, operation: SsaOperation) -> bool:
+    def can_change(self, operation: Operation) -> bool:
         """Tell whether an operation could have the other layout, at a known cost."""
         if operation not in self._can_change:
             values = [*operation.operands, *operation.results]
@@ -55,13 +55,13 @@ class Prices:
             self._can_change[operation] = can_change
         return self._can_change[operation]
 
-    def changes(self, operation: SsaOperation) -> tuple[CostChange, ...] | None:
+    def changes(self, operation: Operation) -> tuple[CostChange, ...] | None:
         """Return the cost of an operation before and after; None if it cannot change."""
         if operation not in self._operations:
             self._operations[operation] = self._changes(operation)
         return self._operations[operation]
 
-    def _changes(self, operation: SsaOperation) -> tuple[CostChange, ...] | None:
+    def _changes(self, operation: Operation) -> tuple[CostChange, ...] | None:
         if not self.can_change(operation):
             return None
         row = self._row(operation) if not _is_free(operation) else None
@@ -75,7 +75,7 @@ class Prices:
             return None
         return (CostChange(row.operation, row.executions, row.cost, after),)
 
-    def _row(self, operation: SsaOperation) -> MovementRow | None:
+    def _row(self, operation: Operation) -> MovementRow | None:
         """Return a data movement whose cost is known as it is; None of any other."""
         row = self.conclusions.row_at(operation.line, operation.column)
         is_known = row is not None and row.cost is not None and _is_exact(row.cost)
@@ -100,7 +100,7 @@ class Prices:
         if following is None:
             return None
         before, after = (new, old) if is_back else (old, new)
-        operation = Operation(
+        operation = MovementOperation(
             "ttg.convert_layout",
             self.flow.function.name,
             following.line,
@@ -121,7 +121,7 @@ class Prices:
         return (CostChange(operation, runs, None, cost),) if cost is not None else None
 
 
-def _is_free(operation: SsaOperation) -> bool:
+def _is_free(operation: Operation) -> bool:
     """Tell whether an operation costs the same in any layout."""
     return is_elementwise(operation) or operation.traits.repeats
 

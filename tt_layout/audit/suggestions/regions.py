@@ -15,7 +15,7 @@ from math import inf
 from tt_layout.audit.suggestions.flow import MAX_REGION, Flow
 from tt_layout.audit.suggestions.prices import Prices
 from tt_layout.audit.suggestions.suggestion import FORWARD, CostChange
-from tt_layout.ir.ssa import SsaOperation, Use, Value
+from tt_layout.ir.ssa import Operation, Use, Value
 from tt_layout.tuples import NamedTuple
 
 Node = Hashable
@@ -36,17 +36,17 @@ class ChangedRegion(NamedTuple):
         changes: data movements before and after, without the conversion that it removes.
     """
 
-    operations: tuple[SsaOperation, ...]
+    operations: tuple[Operation, ...]
     values: frozenset[Value]
     carried: frozenset[Value]
     inward: tuple[Value, ...]
     outward: tuple[Value, ...]
-    consumers: dict[Value, tuple[SsaOperation, ...]]
+    consumers: dict[Value, tuple[Operation, ...]]
     changes: tuple[CostChange, ...]
 
 
 def cheapest_region(
-    prices: Prices, flow: Flow, conversion: SsaOperation, where: str
+    prices: Prices, flow: Flow, conversion: Operation, where: str
 ) -> ChangedRegion | None:
     """Return the cheapest region to take the layout of the other side of a conversion.
 
@@ -62,7 +62,7 @@ def cheapest_region(
     return Graph(prices, flow, conversion, where).region()
 
 
-def is_closed(prices: Prices, flow: Flow, conversion: SsaOperation, where: str) -> bool:
+def is_closed(prices: Prices, flow: Flow, conversion: Operation, where: str) -> bool:
     """Tell whether everything connected to one side of a conversion could change.
 
     Otherwise further conversions are needed somewhere, which is known without costs.
@@ -73,7 +73,7 @@ def is_closed(prices: Prices, flow: Flow, conversion: SsaOperation, where: str) 
 class Graph:
     """The operations around a conversion, as far as they can take the other layout."""
 
-    def __init__(self, prices: Prices, flow: Flow, conversion: SsaOperation, where: str) -> None:
+    def __init__(self, prices: Prices, flow: Flow, conversion: Operation, where: str) -> None:
         self.prices, self.flow, self.conversion = prices, flow, conversion
         self.carried = flow.carried
         self.is_forward = where == FORWARD
@@ -108,7 +108,7 @@ class Graph:
 
     def _touched(self, node: Node) -> Iterator[Value]:
         """Yield the values that a node takes or makes."""
-        if isinstance(node, SsaOperation):
+        if isinstance(node, Operation):
             yield from node.operands
             yield from node.results
         elif isinstance(node, Value):
@@ -123,7 +123,7 @@ class Graph:
         """Return the node that a value goes to."""
         return self._node(self.carried.receiver(use, value) or use.owner)
 
-    def _node(self, node: SsaOperation | Value) -> Node:
+    def _node(self, node: Operation | Value) -> Node:
         """Return a node: an operation, or a group by its leader.
 
         The source stands for the conversion, the sink for what cannot change.
@@ -142,9 +142,9 @@ class Graph:
         self._cut.edge(source, target, abs(saved))
         return node
 
-    def _changes_of(self, node: SsaOperation | Value) -> tuple[CostChange, ...] | None:
+    def _changes_of(self, node: Operation | Value) -> tuple[CostChange, ...] | None:
         """Return the cost of a node before and after; None if it cannot change."""
-        if isinstance(node, SsaOperation):
+        if isinstance(node, Operation):
             return self.prices.changes(node)
         return () if all(map(self.prices.is_flipped, self.carried.values(node))) else None
 
@@ -171,9 +171,9 @@ class Graph:
         changes = [change for node in nodes for change in self._cost_changes[node]]
         carried = {value for value, leader in self.carried.leaders.items() if leader in flipped}
         values, inward, outward = set(carried), list[Value](), list[Value]()
-        consumers: dict[Value, tuple[SsaOperation, ...]] = {}
+        consumers: dict[Value, tuple[Operation, ...]] = {}
 
-        def is_flipped(node: SsaOperation | Value | None) -> bool:
+        def is_flipped(node: Operation | Value | None) -> bool:
             return node is self.conversion or node in flipped
 
         touched = dict.fromkeys(value for node in nodes for value in self._touched(node))
@@ -190,7 +190,7 @@ class Graph:
                 (outward if is_made else inward).append(value)
             if users and (is_made or not self.flow.is_free(value)):
                 changes += self.prices.conversion(value, is_back=is_made) or ()
-        operations = [node for node in nodes if isinstance(node, SsaOperation)]
+        operations = [node for node in nodes if isinstance(node, Operation)]
         operations.sort(key=lambda operation: operation.position)
         return ChangedRegion(
             tuple(operations),
@@ -212,8 +212,8 @@ class _ConnectedValues(Graph):
         """Tell whether nothing that values lead to has to stay."""
         return self._explore() and self._is_whole
 
-    def _changes_of(self, node: SsaOperation | Value) -> tuple[CostChange, ...] | None:
-        if isinstance(node, SsaOperation):
+    def _changes_of(self, node: Operation | Value) -> tuple[CostChange, ...] | None:
+        if isinstance(node, Operation):
             return () if self.prices.can_change(node) else None
         return super()._changes_of(node)
 

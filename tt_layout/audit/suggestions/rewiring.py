@@ -12,7 +12,7 @@ from enum import Enum, auto
 from tt_layout.audit.suggestions.flow import Flow
 from tt_layout.audit.suggestions.regions import ChangedRegion
 from tt_layout.audit.suggestions.trial import LayoutExchange
-from tt_layout.ir.ssa import Block, Region, SsaOperation, Successor, Value
+from tt_layout.ir.ssa import Block, Operation, Region, Successor, Value
 from tt_layout.ir.ssa.graph import reach
 from tt_layout.tuples import NamedTuple
 
@@ -36,14 +36,14 @@ class RewiredUse(NamedTuple):
         version: the version.
     """
 
-    consumer: SsaOperation
+    consumer: Operation
     old: Value
     new: Value
     version: Version
 
 
 def rewired_uses(
-    flow: Flow, conversion: SsaOperation, exchange: LayoutExchange, region: ChangedRegion
+    flow: Flow, conversion: Operation, exchange: LayoutExchange, region: ChangedRegion
 ) -> Iterator[RewiredUse]:
     """Yield the operands that become other values where a conversion is dropped.
 
@@ -96,12 +96,12 @@ class RewiredBody:
     """
 
     def __init__(
-        self, flow: Flow, conversion: SsaOperation, exchange: LayoutExchange, region: ChangedRegion
+        self, flow: Flow, conversion: Operation, exchange: LayoutExchange, region: ChangedRegion
     ) -> None:
         self._flow, self._exchange, self._conversion = flow, exchange, conversion
-        self._before: dict[SsaOperation, list[SsaOperation]] = {}
-        self._behind: dict[SsaOperation, list[SsaOperation]] = {}
-        self._operands: dict[SsaOperation, dict[Value, Value]] = {}
+        self._before: dict[Operation, list[Operation]] = {}
+        self._behind: dict[Operation, list[Operation]] = {}
+        self._operands: dict[Operation, dict[Value, Value]] = {}
         self._anew: dict[Value, Value] = {}
         self._converted: dict[tuple[Value, Version], Value] = {}
         values = set(region.values)
@@ -110,7 +110,7 @@ class RewiredBody:
             self._operands.setdefault(use.consumer, {})[use.old] = new
             values |= {new} if use.version is Version.CONVERTED else set()
         self.values = frozenset(values | {*self._anew.values()})
-        self.originals: dict[SsaOperation, SsaOperation] = {}
+        self.originals: dict[Operation, Operation] = {}
         self.body = self._region(flow.function.body)
 
     def _version(self, value: Value, version: Version) -> Value:
@@ -122,7 +122,7 @@ class RewiredBody:
         if key not in self._converted:
             place = self._flow.behind[value]
             new = self._converted[key] = Value(value.name, value.text)
-            conversion = SsaOperation(self._conversion.name, (value,), (new,), line=place.line)
+            conversion = Operation(self._conversion.name, (value,), (new,), line=place.line)
             conversion.block, new.owner = place.block, conversion
             self._before.setdefault(place, []).append(conversion)
         return self._converted[key]
@@ -143,7 +143,7 @@ class RewiredBody:
             ]
         )
 
-    def _operations(self, block: Block) -> Iterator[SsaOperation]:
+    def _operations(self, block: Block) -> Iterator[Operation]:
         for operation in block.operations:
             yield from self._before.get(operation, ())
             if operation is not self._conversion:
@@ -154,9 +154,9 @@ class RewiredBody:
                 yield standing
             yield from self._behind.get(operation, ())
 
-    def _copy(self, operation: SsaOperation, new: dict[Value, Value]) -> SsaOperation:
+    def _copy(self, operation: Operation, new: dict[Value, Value]) -> Operation:
         """Return an operation with other operands, and results where those have new versions."""
-        copy = SsaOperation(
+        copy = Operation(
             operation.name,
             tuple(new.get(value, value) for value in operation.operands),
             tuple(new.get(value, value) for value in operation.results),

@@ -10,7 +10,7 @@ from tt_layout.audit.suggestions.trial import LayoutExchange
 from tt_layout.audit.values.executions import AT_MOST, Executions, assumed_runs
 from tt_layout.audit.values.expressions import PRODUCT, Expression
 from tt_layout.encodings import Encoding
-from tt_layout.ir.operations import Operation
+from tt_layout.ir.operations import MovementOperation
 from tt_layout.records import dataclass
 from tt_layout.tuples import NamedTuple
 
@@ -28,7 +28,7 @@ class CostChange(NamedTuple):
         before, after: its cost; None where the operation does not exist.
     """
 
-    operation: Operation
+    operation: MovementOperation
     executions: Executions
     before: Cost | None
     after: Cost | None

@@ -16,8 +16,8 @@ from tt_layout.audit.values.executions import Executions
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.slice import Slice
 from tt_layout.ir.data_movements import MovementKind
-from tt_layout.ir.operations import Operation
-from tt_layout.ir.ssa import SsaFunction, SsaOperation, Value
+from tt_layout.ir.operations import MovementOperation
+from tt_layout.ir.ssa import Function, Operation, Value
 from tt_layout.ir.types import IRType
 from tt_layout.lazy import lazy
 from tt_layout.records import dataclass
@@ -85,7 +85,7 @@ class LayoutExchange:
             self._types[old] = exchanged
         return exchanged
 
-    def operation(self, old: Operation) -> Operation:
+    def operation(self, old: MovementOperation) -> MovementOperation:
         """Return an operation with its types exchanged; itself, where they stay."""
         types = tuple(map(self.type, old.types))
         if types == old.types:
@@ -96,7 +96,7 @@ class LayoutExchange:
 
 
 @dataclass(frozen=True, eq=False)
-class ExchangedFunction(SsaFunction):
+class ExchangedFunction(Function):
     """A function with layouts exchanged in the types of its values, or of some."""
 
     exchange: LayoutExchange | None = None
@@ -117,7 +117,7 @@ class ExchangedFunction(SsaFunction):
 
 
 def exchanged(
-    function: SsaFunction, exchange: LayoutExchange, changed: frozenset[Value] | None = None
+    function: Function, exchange: LayoutExchange, changed: frozenset[Value] | None = None
 ) -> ExchangedFunction:
     """Return a function with layouts exchanged.
 
@@ -126,7 +126,7 @@ def exchanged(
         exchange: the layouts.
         changed: the values whose types change; None for all.
     """
-    values = {item.name: getattr(function, item.name) for item in fields(SsaFunction)}
+    values = {item.name: getattr(function, item.name) for item in fields(Function)}
     return ExchangedFunction(**values, exchange=exchange, values_changed=changed)
 
 
@@ -137,10 +137,10 @@ class Trial(AuditedModule):
         super().__init__(audited.module, audited.shared, audited.given)
         self._audited = audited
         self.exchange = exchange
-        self._functions: dict[SsaFunction, ExchangedFunction] = {}
-        self._originals: dict[SsaFunction, SsaFunction] = {}
+        self._functions: dict[Function, ExchangedFunction] = {}
+        self._originals: dict[Function, Function] = {}
 
-    def in_full(self, operation: Operation) -> FullOperation | None:
+    def in_full(self, operation: MovementOperation) -> FullOperation | None:
         """Return an operation in a function whose layouts are exchanged."""
         full = self._audited.in_full(operation)
         return self._exchanged(full) if full is not None else None
@@ -155,12 +155,12 @@ class Trial(AuditedModule):
         return map(self._exchanged, self._audited.operations_of(function))
 
     def chosen(
-        self, is_chosen: Callable[[SsaOperation], bool], function: str | None = None
+        self, is_chosen: Callable[[Operation], bool], function: str | None = None
     ) -> Iterator[FullOperation]:
         """Yield the operations of one kind, in functions whose layouts are exchanged."""
         return map(self._exchanged, self._audited.chosen(is_chosen, function))
 
-    def kernel(self, function: SsaFunction) -> AccessAnalysis | None:
+    def kernel(self, function: Function) -> AccessAnalysis | None:
         """Return the global-memory facts of a function, independent of its layouts."""
         if function not in self._kernels:
             kernel = self._audited.kernel(self._original(function))
@@ -169,7 +169,7 @@ class Trial(AuditedModule):
             self._kernels[function] = kernel.laid_out(function)
         return self._kernels[function]
 
-    def evaluator(self, function: SsaFunction) -> Evaluator:
+    def evaluator(self, function: Function) -> Evaluator:
         """Return the evaluator of a function, which shares the values of the original's."""
         if function not in self._evaluators:
             original = self._audited.evaluator(self._original(function))
@@ -180,11 +180,11 @@ class Trial(AuditedModule):
         """Return how often an operation runs: as often, whatever the layouts."""
         return self._audited.runs(full._replace(function=self._original(full.function)))
 
-    def identity(self, function: SsaFunction) -> Hashable:
+    def identity(self, function: Function) -> Hashable:
         """Return a key that functions share which are equal but for exchanged layouts."""
         return self._audited.identity(self._original(function))
 
-    def cost(self, operation: Operation) -> Cost | None:
+    def cost(self, operation: MovementOperation) -> Cost | None:
         """Return the cost of an operation in the trial.
 
         Raises:
@@ -193,7 +193,7 @@ class Trial(AuditedModule):
         """
         return cost_of(self.exchange.operation(operation), self)
 
-    def price(self, operation: Operation) -> Cost | None:
+    def price(self, operation: MovementOperation) -> Cost | None:
         """Return the cost of an operation; raises as `cost` does.
 
         Accesses to global memory that are computed alike are costed once, also of edited texts.
@@ -217,7 +217,7 @@ class Trial(AuditedModule):
         context = self._audited.surroundings, self.exchange.pairs
         return self.shared.prices.within(context)
 
-    def _original(self, function: SsaFunction) -> SsaFunction:
+    def _original(self, function: Function) -> Function:
         return self._originals[function]
 
     def _exchanged(self, full: FullOperation) -> FullOperation:

@@ -49,7 +49,7 @@ from tt_layout.hardware import Target
 from tt_layout.hardware.product import Product
 from tt_layout.hardware.timing import Timing
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
-from tt_layout.ir.ssa import Block, Region, SsaFunction, SsaOperation, Value, integers
+from tt_layout.ir.ssa import Block, Function, Operation, Region, Value, integers
 from tt_layout.ir.ssa.control_flow import control_edges
 from tt_layout.ir.traits import is_known
 from tt_layout.ir.types import IRType
@@ -411,7 +411,7 @@ def read_program(
     )
 
 
-def _is_pooled(operation: SsaOperation) -> bool:
+def _is_pooled(operation: Operation) -> bool:
     """Tell whether partitions of warps request registers from a common pool."""
     return operation.traits.partitions and "requestedRegisters" in operation.attributes
 
@@ -462,7 +462,7 @@ class _StepReader:
         self,
         audit: Audit,
         audited: AuditedModule,
-        function: SsaFunction,
+        function: Function,
         counts: Counts,
         touched: Footprint,
         grid: Grid,
@@ -479,7 +479,7 @@ class _StepReader:
         """Return the steps of a region, block after block."""
         return tuple(self._step(operation) for block in region for operation in block.operations)
 
-    def _step(self, operation: SsaOperation) -> Step:
+    def _step(self, operation: Operation) -> Step:
         runs = self._counts.runs_of(FullOperation(self._function, operation))
         row = self._rows.get((operation.line, operation.column))
         product = self._products.get((operation.line, operation.column))
@@ -530,7 +530,7 @@ class _StepReader:
         """Bytes of the tensors that descriptors describe, read and written, each once."""
         return sum(self._described.values())
 
-    def _tensor_bytes(self, operation: SsaOperation, kind: str) -> float | None:
+    def _tensor_bytes(self, operation: Operation, kind: str) -> float | None:
         """Return the bytes of the tensor behind a descriptor that the kernel makes.
 
         ``ttng.tensormap_create`` has the tensor's sizes after those of the box.
@@ -550,7 +550,7 @@ class _StepReader:
                         return self._described[value, kind]
         return None
 
-    def _access(self, row: MovementRow, operation: SsaOperation) -> StepTraffic:
+    def _access(self, row: MovementRow, operation: Operation) -> StepTraffic:
         details = row.cost.details if row.cost is not None else None
         kind = str(row.operation.group)
         traffic = _Traffic(self._touched.get(row.operation.line))
@@ -585,7 +585,7 @@ class _StepReader:
         )
 
     def _global_traffic(
-        self, row: MovementRow, details: GlobalDetails, operation: SsaOperation
+        self, row: MovementRow, details: GlobalDetails, operation: Operation
     ) -> _Traffic:
         """Return the traffic by the access's cost, or by its data-dependent addresses."""
         runs = row.executions.number
@@ -617,9 +617,7 @@ class _StepReader:
         wavefronts = gathered_wavefronts(access.shape, info, by_data.lines)
         return by_data._replace(wavefronts=wavefronts)
 
-    def _open_traffic(
-        self, row: MovementRow, traffic: _Traffic, operation: SsaOperation
-    ) -> _Traffic:
+    def _open_traffic(self, row: MovementRow, traffic: _Traffic, operation: Operation) -> _Traffic:
         """Return the traffic of an access with a mask taken as true, and an open stride as 1."""
         placed = self._placed(operation)
         if placed is None:
@@ -644,7 +642,7 @@ class _StepReader:
         )
         return traffic._replace(sectors=sectors, wavefronts=wavefronts, bounds=bounds)
 
-    def _assumed(self, row: MovementRow, operation: SsaOperation, traffic: _Traffic) -> _Traffic:
+    def _assumed(self, row: MovementRow, operation: Operation, traffic: _Traffic) -> _Traffic:
         """Return the traffic with what it takes of addresses and a mask that are not known."""
         placed = self._placed(operation) if traffic.sectors is None else None
         if placed is None or traffic.stride:
@@ -685,9 +683,7 @@ class _StepReader:
         names = (along.factor[1:] for along in facts if along.factor)
         return next((name for name in names if name not in self._audited.given.values), "")
 
-    def _placed(
-        self, operation: SsaOperation
-    ) -> tuple[AccessAnalysis, PlacedAccess, AxisInfo] | None:
+    def _placed(self, operation: Operation) -> tuple[AccessAnalysis, PlacedAccess, AxisInfo] | None:
         """Return the analysis of its function, the placed access, and its addresses."""
         kernel = self._audited.kernel(self._function)
         if kernel is None:
@@ -701,7 +697,7 @@ class _StepReader:
     def _sharing(self) -> ProgramSharing:
         return ProgramSharing(self._audited.evaluator(self._function))
 
-    def _apart(self, operation: SsaOperation) -> float:
+    def _apart(self, operation: Operation) -> float:
         """Return the fraction of programs that touch bytes of their own by an access.
 
         Loads from equal addresses give equal numbers, and these equal addresses in turn.
@@ -711,7 +707,7 @@ class _StepReader:
         apart = along if sharing.is_open else sharing.in_grid((*self._grid, 1, 1)[:3])
         return min(1.0, apart / max(1, prod(self._grid)))
 
-    def _buffer(self, operation: SsaOperation) -> tuple[str, int]:
+    def _buffer(self, operation: Operation) -> tuple[str, int]:
         """Return the allocation behind an operand in memory, and its number of slots."""
         for value in operation.operands:
             ir_type = self._function.type_of(value)
@@ -722,7 +718,7 @@ class _StepReader:
                 return root.name, shape[0] if len(shape) > len(ir_type.shape) else 1
         return "", 1
 
-    def _barrier(self, operation: SsaOperation) -> str:
+    def _barrier(self, operation: Operation) -> str:
         """Return the allocation of barriers at which a TMA copy arrives."""
         if not operation.name.endswith(BOX_COPIES):
             return ""
@@ -772,7 +768,7 @@ def _is_left_open(row: MovementRow) -> bool:
     return bool(details.unknown) and not any(COMPUTED in reason for reason in details.unknown)
 
 
-def _is_barrier(function: SsaFunction, value: Value) -> bool:
+def _is_barrier(function: Function, value: Value) -> bool:
     ir_type = function.type_of(value)
     return ir_type is not None and ir_type.is_memory and ir_type.element_type == "i64"
 
@@ -800,13 +796,13 @@ def _element(values: Sequence[Value], tensor: IRType | None) -> str:
     return values[0].type.element if values else ""
 
 
-def _names(operation: SsaOperation) -> Iterator[str]:
+def _names(operation: Operation) -> Iterator[str]:
     for inner in operation.walk():
         if inner is not operation and not inner.traits.terminator:
             yield inner.name
 
 
-def _passages(operation: SsaOperation) -> Iterator[Passage]:
+def _passages(operation: Operation) -> Iterator[Passage]:
     for edge in control_edges(operation):
         if not isinstance(edge.end, str):
             yield Passage(

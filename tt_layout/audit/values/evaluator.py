@@ -49,7 +49,7 @@ from tt_layout.audit.values.unknown import (
     unknowns,
 )
 from tt_layout.ir.ssa.control_flow import BOUNDS
-from tt_layout.ir.ssa.model import Block, Region, SsaFunction, SsaOperation, Value
+from tt_layout.ir.ssa.model import Block, Function, Operation, Region, Value
 from tt_layout.lazy import lazy
 
 MAX_ITERATIONS = 1 << 12
@@ -81,7 +81,7 @@ class IterationScope:
     """
 
     parent: IterationScope | None = None
-    loop: SsaOperation | None = None
+    loop: Operation | None = None
     known: dict[Value, Evaluated] = field(default_factory=dict)
     paths: dict[Region, Path] = field(default_factory=dict)
     iterations: Iterations | None = None
@@ -124,7 +124,7 @@ class Evaluator:
 
     def __init__(
         self,
-        function: SsaFunction,
+        function: Function,
         given: GivenValues,
         layouts: PlacedLayouts | None = None,
         programs: Ints | None = None,
@@ -141,13 +141,13 @@ class Evaluator:
         """
         self.function = function
         self.structure = structure or function.once("structure", Structure)
-        self.overflows: list[SsaOperation] = []
+        self.overflows: list[Operation] = []
         self.given = given
         self._layouts = layouts or PlacedLayouts()
         self.programs = programs
         self.top = IterationScope()
 
-    def laid_out(self, function: SsaFunction) -> Evaluator:
+    def laid_out(self, function: Function) -> Evaluator:
         """Return the evaluator of the function with other layouts.
 
         They share the values, unless these are in an order that layouts determine.
@@ -197,7 +197,7 @@ class Evaluator:
         answer = self.value(value)
         return answer if isinstance(answer, Unknown) else int(answer.reshape(-1)[0])
 
-    def trip_count(self, loop: SsaOperation) -> int | Unknown:
+    def trip_count(self, loop: Operation) -> int | Unknown:
         """Return how often the body of an ``scf.for`` runs."""
         return self.trips(loop, [self.run(self.top, bound) for bound in loop.operands[:BOUNDS]])
 
@@ -299,7 +299,7 @@ class Evaluator:
 
     # -- operations -------------------------------------------------------------------------
 
-    def _result(self, scope: IterationScope, operation: SsaOperation, index: int) -> Steps:
+    def _result(self, scope: IterationScope, operation: Operation, index: int) -> Steps:
         if operation.traits.by_program:
             return self._program(operation)
         if operation.name not in RULES:
@@ -310,7 +310,7 @@ class Evaluator:
             operands.append((yield scope, operand) if known is None else known)
         return unknowns(operands) or self._apply(operation, operands, index)
 
-    def _apply(self, operation: SsaOperation, operands: list[Evaluated], index: int) -> Evaluated:
+    def _apply(self, operation: Operation, operands: list[Evaluated], index: int) -> Evaluated:
         types = [operand.type for operand in operation.operands]
         shared = [value for value in operands if not isinstance(value, Unknown)]
         arrays = [value for value in shared if not isinstance(value, ProgramTensor)]
@@ -333,7 +333,7 @@ class Evaluator:
             self.overflows.append(operation)
         return answer
 
-    def _program(self, operation: SsaOperation) -> Evaluated:
+    def _program(self, operation: Operation) -> Evaluated:
         name = program_value(operation)
         if self.programs is not None and name in PROGRAM_IDS:
             return gathered(self.programs[PROGRAM_IDS.index(name)], np.asarray(0, np.int64))
@@ -390,7 +390,7 @@ class Evaluator:
 
     # -- regions ----------------------------------------------------------------------------
 
-    def _branch_result(self, scope: IterationScope, operation: SsaOperation, index: int) -> Steps:
+    def _branch_result(self, scope: IterationScope, operation: Operation, index: int) -> Steps:
         condition = yield scope, operation.operands[0]
         if isinstance(condition, Unknown):
             return condition
@@ -399,7 +399,7 @@ class Evaluator:
             return Unknown.because(operation_text(operation))
         return (yield scope, passed[index])
 
-    def _loop_result(self, scope: IterationScope, operation: SsaOperation, index: int) -> Steps:
+    def _loop_result(self, scope: IterationScope, operation: Operation, index: int) -> Steps:
         bounds: list[Evaluated] = []
         for bound in operation.operands[:BOUNDS]:
             bounds.append((yield scope, bound))
@@ -450,7 +450,7 @@ class Evaluator:
             self.overflows.append(addition.definition)
         return wrapped
 
-    def trips(self, loop: SsaOperation, bounds: Sequence[Evaluated]) -> int | Unknown:
+    def trips(self, loop: Operation, bounds: Sequence[Evaluated]) -> int | Unknown:
         """Return how often a loop runs, given its bounds and its step."""
         if len(bounds) < BOUNDS:
             return Unknown.because(f"{operation_text(loop)}: {len(bounds)} of its {BOUNDS} bounds")
@@ -465,7 +465,7 @@ class Evaluator:
 
 def iteration_of(
     scope: IterationScope,
-    loop: SsaOperation,
+    loop: Operation,
     bounds: Sequence[Evaluated],
     iteration: int,
     state: Mapping[int, Evaluated],
@@ -478,7 +478,7 @@ def iteration_of(
     return IterationScope(scope, loop, answers)
 
 
-def yielded(operation: SsaOperation, region: int) -> tuple[Value, ...]:
+def yielded(operation: Operation, region: int) -> tuple[Value, ...]:
     """Return the operands of the last operation of a region."""
     if region >= len(operation.regions) or not operation.regions[region]:
         return ()

@@ -13,7 +13,7 @@ from tt_layout.audit.values.spread import SplitError
 from tt_layout.audit.values.structure import LoopPart
 from tt_layout.audit.values.unknown import Unknown, UnknownError, operation_text
 from tt_layout.ir.ssa.control_flow import BOUNDS
-from tt_layout.ir.ssa.model import Region, SsaOperation, Value
+from tt_layout.ir.ssa.model import Operation, Region, Value
 from tt_layout.tuples import NamedTuple
 from tt_layout.wording import plural
 
@@ -150,7 +150,7 @@ class Count(NamedTuple):
     assumed: tuple[Unknown, ...] = ()
 
 
-def executions(evaluator: Evaluator, operation: SsaOperation) -> Executions:
+def executions(evaluator: Evaluator, operation: Operation) -> Executions:
     """Return how often an operation of a function runs."""
     factors = _factors(evaluator, operation)
     number, unknown = _product([factor.number for factor in factors]), None
@@ -168,7 +168,7 @@ def executions(evaluator: Evaluator, operation: SsaOperation) -> Executions:
     return Executions(None, text.text, part, programs, text.binding, number)
 
 
-def _differs(evaluator: Evaluator, operation: SsaOperation) -> bool:
+def _differs(evaluator: Evaluator, operation: Operation) -> bool:
     """Tell whether a branch around an operation depends on the id of the program."""
     branches = [branch for branch in operation.ancestors if branch.traits.conditional]
     sources = evaluator.structure.sources(v for branch in branches for v in branch.operands[:1])
@@ -176,7 +176,7 @@ def _differs(evaluator: Evaluator, operation: SsaOperation) -> bool:
     return not asked <= evaluator.given.values.keys()
 
 
-def run_count(evaluator: Evaluator, operation: SsaOperation) -> Count:
+def run_count(evaluator: Evaluator, operation: Operation) -> Count:
     """Count the runs of an operation in all programs that are evaluated.
 
     Raises:
@@ -197,14 +197,14 @@ def run_count(evaluator: Evaluator, operation: SsaOperation) -> Count:
     return Count(number * evaluator.count, tuple(dict.fromkeys(assumed)))
 
 
-def _counted(evaluator: Evaluator, operation: SsaOperation) -> Count:
+def _counted(evaluator: Evaluator, operation: Operation) -> Count:
     """Count the executions, where loops and branches differ between iterations or programs."""
     assumed: list[Unknown] = []
     kinds = kinds_of_runs(evaluator, operation, (), lambda values: None, assumed)
     return Count(sum(runs for runs, _ in kinds), tuple(dict.fromkeys(assumed)))
 
 
-def _factors(evaluator: Evaluator, operation: SsaOperation) -> list[_Factor]:
+def _factors(evaluator: Evaluator, operation: Operation) -> list[_Factor]:
     around, owners = operation.around, operation.ancestors
     loops = [owner for owner in owners if owner.traits.loop]
     factors = [_region_factor(evaluator, region, loops) for region in reversed(around)]
@@ -239,7 +239,7 @@ def _text(factors: list[_Factor]) -> Expression:
     return result
 
 
-def _region_factor(evaluator: Evaluator, region: Region, loops: list[SsaOperation]) -> _Factor:
+def _region_factor(evaluator: Evaluator, region: Region, loops: list[Operation]) -> _Factor:
     operation = region.owner
     assert operation is not None, "the body of a function runs once"
     traits = operation.traits
@@ -264,7 +264,7 @@ def _region_factor(evaluator: Evaluator, region: Region, loops: list[SsaOperatio
     return _Factor(None, None, reason=operation_text(operation))
 
 
-def _block_factor(evaluator: Evaluator, operation: SsaOperation, is_in_loop: bool) -> _Factor:
+def _block_factor(evaluator: Evaluator, operation: Operation, is_in_loop: bool) -> _Factor:
     """Return how often the block of an operation runs when its region does."""
     home, once = operation.block, Expression("1", constant=1)
     if home is None or len(home.region) < 2:
@@ -282,9 +282,9 @@ def _block_factor(evaluator: Evaluator, operation: SsaOperation, is_in_loop: boo
 
 def _varies(
     evaluator: Evaluator,
-    operation: SsaOperation,
+    operation: Operation,
     values: tuple[Value, ...],
-    loops: list[SsaOperation],
+    loops: list[Operation],
 ) -> bool:
     """Tell whether operands of an operation differ between the iterations of loops around it."""
     return any(

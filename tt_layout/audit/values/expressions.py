@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tt_layout.audit.values.given import program_value
-from tt_layout.ir.ssa.model import SsaOperation, Value
+from tt_layout.ir.ssa.model import Operation, Value
 from tt_layout.tuples import NamedTuple
 
 MAX_TEXT = 80
@@ -85,7 +85,7 @@ class _Writer:
             self._written[value] = written
         return self._written[value]
 
-    def _of_operation(self, operation: SsaOperation, depth: int) -> Expression | None:
+    def _of_operation(self, operation: Operation, depth: int) -> Expression | None:
         name = operation.name
         if name == "arith.constant":
             value = operation.integer("value")
@@ -104,7 +104,7 @@ class _Writer:
         sign, binding = _INFIX[name]
         return Expression(f"{a.within(binding)} {sign} {b.within(binding + 1)}", binding)
 
-    def _rounded_up(self, operation: SsaOperation, depth: int) -> Expression | None:
+    def _rounded_up(self, operation: Operation, depth: int) -> Expression | None:
         """Return ``(x + c - 1) / c`` as the division that it stands for."""
         divisor = self.write(operation.operands[1], depth + 1)
         total = operation.operands[0].definition
@@ -118,7 +118,7 @@ class _Writer:
         return ceildiv(self.write(total.operands[0], depth + 1), divisor)
 
 
-def _operands_of(operation: SsaOperation) -> int | None:
+def _operands_of(operation: Operation) -> int | None:
     """Return how many operands an operation has that is written out; None for others."""
     if operation.traits.integer_cast:
         return 1
@@ -142,7 +142,7 @@ def ceildiv(dividend: Expression, divisor: Expression) -> Expression:
     return Expression(f"ceildiv({dividend.text}, {divisor.text})")
 
 
-def trip_count_text(loop: SsaOperation) -> Expression:
+def trip_count_text(loop: Operation) -> Expression:
     """Return how often the body of an ``scf.for`` runs, 0 times where that is negative."""
     lower, upper, step = (expression(bound) for bound in loop.operands[:3])
     span = upper

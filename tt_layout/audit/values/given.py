@@ -11,7 +11,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.hardware import Target
 from tt_layout.ir.ssa import Attribute
 from tt_layout.ir.ssa.attributes import DIVISIBILITY
-from tt_layout.ir.ssa.model import SsaFunction, SsaOperation
+from tt_layout.ir.ssa.model import Function, Operation
 from tt_layout.ir.ssa.types import ValueType
 from tt_layout.records import dataclass
 from tt_layout.surface import argument
@@ -118,7 +118,7 @@ def parse_values(
     return GivenValues(values)
 
 
-def program_value(operation: SsaOperation) -> str:
+def program_value(operation: Operation) -> str:
     """Return which id or number of programs an operation asks for, such as ``program_id_x``."""
     axis = PROGRAM_AXES[(operation.integer("axis") or 0) % 3]
     return f"{operation.name.rpartition('get_')[2]}_{axis}"
@@ -160,7 +160,7 @@ def parse_number(name: str, text: str) -> int:
     return int(text, 16 if "x" in text.lower() else 10)
 
 
-def checked_arguments(given: GivenValues, functions: Iterable[SsaFunction]) -> Iterator[str]:
+def checked_arguments(given: GivenValues, functions: Iterable[Function]) -> Iterator[str]:
     """Yield the names of the functions' arguments.
 
     Raises:

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tt_layout.algebra.arrays import Ints
-from tt_layout.ir.ssa.model import SsaOperation
+from tt_layout.ir.ssa.model import Operation
 from tt_layout.tuples import NamedTuple
 
 
@@ -19,7 +19,7 @@ class Iterations(NamedTuple):
         variables: values of the loop's variable.
     """
 
-    loop: SsaOperation
+    loop: Operation
     numbers: Ints
     variables: Ints
 
@@ -54,7 +54,7 @@ class Instances(NamedTuple):
             ),
         )
 
-    def within(self, loop: SsaOperation, trips: Ints, first: Ints, step: Ints) -> Instances:
+    def within(self, loop: Operation, trips: Ints, first: Ints, step: Ints) -> Instances:
         """Return the iterations of a loop that each instance runs.
 
         Args:

@@ -21,7 +21,7 @@ from tt_layout.audit.values.runs import Branches, TooManyRunsError, each_run
 from tt_layout.audit.values.spread import SplitError, numbers, partition
 from tt_layout.audit.values.unknown import Evaluated, Unknown, UnknownError
 from tt_layout.ir.ssa.control_flow import BOUNDS
-from tt_layout.ir.ssa.model import Region, SsaOperation, Value
+from tt_layout.ir.ssa.model import Operation, Region, Value
 from tt_layout.tuples import NamedTuple
 
 MAX_PARTS = 1 << 10
@@ -42,7 +42,7 @@ Question = Callable[[Sequence[Evaluated]], Answer]
 
 def kinds_of_runs(
     evaluator: Evaluator,
-    operation: SsaOperation,
+    operation: Operation,
     values: Sequence[Value],
     question: Question[Answer],
     assumed: list[Unknown] | None = None,
@@ -107,7 +107,7 @@ class _Kinds(Generic[Answer]):
     def __init__(
         self,
         evaluator: Evaluator,
-        operation: SsaOperation,
+        operation: Operation,
         values: Sequence[Value],
         question: Question[Answer],
         assumed: list[Unknown] | None,
@@ -174,7 +174,7 @@ class _Kinds(Generic[Answer]):
             raise TooManyRunsError(self._operation, self._limit)
 
     def _iterations(
-        self, evaluator: Evaluator, scope: IterationScope, instances: Instances, loop: SsaOperation
+        self, evaluator: Evaluator, scope: IterationScope, instances: Instances, loop: Operation
     ) -> Iterator[Instances]:
         """Yield the iterations of a loop, as many at once as can be evaluated together."""
         lower, step, trips = self._counts(evaluator, scope, instances, loop)
@@ -192,7 +192,7 @@ class _Kinds(Generic[Answer]):
             begin = end
 
     def _counts(
-        self, evaluator: Evaluator, scope: IterationScope, instances: Instances, loop: SsaOperation
+        self, evaluator: Evaluator, scope: IterationScope, instances: Instances, loop: Operation
     ) -> _Counts:
         """Return the bounds of a loop in each instance."""
         bounds = [evaluator.run(scope, bound) for bound in loop.operands[:BOUNDS]]

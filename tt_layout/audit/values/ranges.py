@@ -17,7 +17,7 @@ from math import ceil, floor, inf
 from tt_layout.ir.names import in_every_spelling
 from tt_layout.ir.ssa.attributes import constant_value, floats_as_written
 from tt_layout.ir.ssa.control_flow import BOUNDS, ControlFlow, backward_slice
-from tt_layout.ir.ssa.model import Block, SsaOperation, Value
+from tt_layout.ir.ssa.model import Block, Operation, Value
 from tt_layout.tuples import NamedTuple
 
 ROUNDS = 16
@@ -107,11 +107,11 @@ def _of_type(value: Value) -> Interval:
 
 # -- operations ------------------------------------------------------------------------------------
 
-_Rule = Callable[[SsaOperation, Sequence[Interval]], Interval | None]
+_Rule = Callable[[Operation, Sequence[Interval]], Interval | None]
 """From an operation and the ranges of its operands to that of its result; None if not known."""
 
 
-def _constant(operation: SsaOperation, _: Sequence[Interval]) -> Interval | None:
+def _constant(operation: Operation, _: Sequence[Interval]) -> Interval | None:
     attribute = operation.attributes.get("value")
     number = constant_value(attribute)
     if number is not None:
@@ -122,28 +122,28 @@ def _constant(operation: SsaOperation, _: Sequence[Interval]) -> Interval | None
     return Interval(float(texts[0]), float(texts[0]))
 
 
-def _range(operation: SsaOperation, _: Sequence[Interval]) -> Interval | None:
+def _range(operation: Operation, _: Sequence[Interval]) -> Interval | None:
     first, end = operation.integer("start"), operation.integer("end")
     return Interval(first, end - 1) if first is not None and end is not None else None
 
 
-def _same(_: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
+def _same(_: Operation, operands: Sequence[Interval]) -> Interval | None:
     return _hull(operands)
 
 
-def _unsigned(operation: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
+def _unsigned(operation: Operation, operands: Sequence[Interval]) -> Interval | None:
     bits = operation.operands[0].type.integer_bits or 64
     return operands[0] if operands[0].low >= 0 else Interval(0, (1 << bits) - 1)
 
 
-def _chosen(_: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
+def _chosen(_: Operation, operands: Sequence[Interval]) -> Interval | None:
     return _hull(operands[1:])
 
 
 def _at_corners(function: Callable[[float, float], float]) -> _Rule:
     """Return the rule of a function that is monotonic in each of its operands."""
 
-    def rule(_: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
+    def rule(_: Operation, operands: Sequence[Interval]) -> Interval | None:
         numbers = [function(a, b) for a, b in product(*operands)]
         if any(number != number for number in numbers):
             return None  # as infinity times nothing
@@ -155,7 +155,7 @@ def _at_corners(function: Callable[[float, float], float]) -> _Rule:
 def _rising(function: Callable[[float], float]) -> _Rule:
     """Return the rule of a function of one operand that never falls."""
 
-    def rule(_: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
+    def rule(_: Operation, operands: Sequence[Interval]) -> Interval | None:
         low, high = operands[0]
         return Interval(*(end if abs(end) == inf else function(end) for end in (low, high)))
 
@@ -167,14 +167,14 @@ def _within(low: float, high: float) -> _Rule:
     return lambda _, __: Interval(low, high)
 
 
-def _to_integer(operation: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
+def _to_integer(operation: Operation, operands: Sequence[Interval]) -> Interval | None:
     if -inf in operands[0] or inf in operands[0]:
         return None
     low, high = operands[0]
     return Interval(int(low), int(high))
 
 
-def _ratio(_: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
+def _ratio(_: Operation, operands: Sequence[Interval]) -> Interval | None:
     number, divisor = operands
     if divisor.low <= 0 or inf in (-number.low, number.high):
         return None
@@ -182,7 +182,7 @@ def _ratio(_: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
     return Interval(min(quotients), max(quotients))
 
 
-def _quotient(_: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
+def _quotient(_: Operation, operands: Sequence[Interval]) -> Interval | None:
     number, divisor = operands
     if divisor.low < 1:
         return None
@@ -190,7 +190,7 @@ def _quotient(_: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
     return Interval(min(quotients), max(quotients))
 
 
-def _remainder(_: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
+def _remainder(_: Operation, operands: Sequence[Interval]) -> Interval | None:
     number, divisor = operands
     if divisor.low < 1:
         return None
@@ -198,22 +198,22 @@ def _remainder(_: SsaOperation, operands: Sequence[Interval]) -> Interval | None
     return Interval(-most if number.low < 0 else 0, min(most, max(0, number.high)))
 
 
-def _unsigned_remainder(operation: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
+def _unsigned_remainder(operation: Operation, operands: Sequence[Interval]) -> Interval | None:
     _, divisor = operands
     return Interval(0, divisor.high - 1) if divisor.low >= 1 else None
 
 
-def _masked(_: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
+def _masked(_: Operation, operands: Sequence[Interval]) -> Interval | None:
     masks = [high for low, high in operands if low >= 0]
     return Interval(0, min(masks)) if masks else None
 
 
-def _combined(_: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
+def _combined(_: Operation, operands: Sequence[Interval]) -> Interval | None:
     lows, highs = zip(*operands)
     return None if min(lows) < 0 else Interval(0, (1 << int(max(highs)).bit_length()) - 1)
 
 
-def _shifted_right(operation: SsaOperation, operands: Sequence[Interval]) -> Interval | None:
+def _shifted_right(operation: Operation, operands: Sequence[Interval]) -> Interval | None:
     number, by = operands
     bits = operation.operands[0].type.integer_bits or 64
     if by.low < 0 or by.high >= bits:
@@ -258,6 +258,6 @@ _RULES: dict[str, _Rule] = in_every_spelling(
 )
 
 
-def _rule(operation: SsaOperation) -> _Rule | None:
+def _rule(operation: Operation) -> _Rule | None:
     traits = operation.traits
     return _same if traits.shape or traits.same_elements else _RULES.get(operation.name)

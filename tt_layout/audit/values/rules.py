@@ -31,7 +31,7 @@ from tt_layout.audit.values.arithmetic import (
 )
 from tt_layout.ir.names import in_every_spelling
 from tt_layout.ir.ssa.attributes import floats_as_written, integers
-from tt_layout.ir.ssa.model import SsaOperation
+from tt_layout.ir.ssa.model import Operation
 from tt_layout.ir.ssa.types import ValueType
 from tt_layout.tuples import NamedTuple
 
@@ -55,7 +55,7 @@ class Application(NamedTuple):
             where it has none.
     """
 
-    operation: SsaOperation
+    operation: Operation
     operands: Sequence[Ints]
     types: Sequence[ValueType]
     result: ValueType
@@ -230,7 +230,7 @@ def _reshape(a: Application) -> Ints:
     return _registers_kept(a)
 
 
-def _may_reorder(operation: SsaOperation) -> bool:
+def _may_reorder(operation: Operation) -> bool:
     return "allow_reorder" in operation.attributes
 
 
@@ -341,7 +341,7 @@ RULES: dict[str, Rule] = in_every_spelling(
 """Operation -> its result before it is wrapped to the width of its type."""
 
 
-def depends_on_layouts(operation: SsaOperation) -> bool:
+def depends_on_layouts(operation: Operation) -> bool:
     """Return whether the elements of the result are in an order that layouts determine."""
     rule = RULES.get(operation.name)
     return rule is _registers_kept or (rule is _reshape and _may_reorder(operation))
@@ -369,7 +369,7 @@ def apply(a: Application) -> tuple[Ints, bool]:
     return result, a.operation.name in MAY_OVERFLOW and bool((result != exact).any())
 
 
-def moves_elements(operation: SsaOperation) -> bool:
+def moves_elements(operation: Operation) -> bool:
     """Return whether an operation puts the elements of its one operand elsewhere."""
     traits = operation.traits
     return (traits.shape or traits.same_elements) and len(operation.operands) == 1

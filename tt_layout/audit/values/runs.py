@@ -14,13 +14,13 @@ from tt_layout.audit.values.evaluator import (
 from tt_layout.audit.values.spread import is_true
 from tt_layout.audit.values.unknown import Evaluated, Unknown, UnknownError, operation_text
 from tt_layout.ir.ssa.control_flow import BOUNDS
-from tt_layout.ir.ssa.model import Region, SsaOperation, Value
+from tt_layout.ir.ssa.model import Operation, Region, Value
 from tt_layout.tuples import NamedTuple
 
 
 def each_run(
     evaluator: Evaluator,
-    operation: SsaOperation,
+    operation: Operation,
     values: Sequence[Value],
     assumed: list[Unknown] | None = None,
 ) -> Iterator[list[Evaluated]]:
@@ -53,7 +53,7 @@ class TooManyRunsError(UnknownError):
         most: the most runs that are evaluated.
     """
 
-    def __init__(self, operation: SsaOperation, most: int) -> None:
+    def __init__(self, operation: Operation, most: int) -> None:
         reason = f"{operation_text(operation)} runs more than {most} times"
         super().__init__(Unknown.because(reason))
         self.most = most
@@ -69,7 +69,7 @@ class Branches(NamedTuple):
 
     assumed: list[Unknown] | None
 
-    def reach(self, evaluator: Evaluator, scope: IterationScope, operation: SsaOperation) -> bool:
+    def reach(self, evaluator: Evaluator, scope: IterationScope, operation: Operation) -> bool:
         """Tell whether control comes to the block of an operation."""
         home = operation.block
         if home is None or len(home.region) < 2:
@@ -113,7 +113,7 @@ class _Runs(NamedTuple):
     """
 
     evaluator: Evaluator
-    operation: SsaOperation
+    operation: Operation
     wanted: frozenset[Value]
     branches: Branches
 
@@ -131,7 +131,7 @@ class _Runs(NamedTuple):
         elif self.branches.enter(self.evaluator, scope, around[0]):
             yield from self.scopes(scope, around[1:])
 
-    def _iterations(self, scope: IterationScope, loop: SsaOperation) -> Iterator[IterationScope]:
+    def _iterations(self, scope: IterationScope, loop: Operation) -> Iterator[IterationScope]:
         evaluator = self.evaluator
         bounds = [evaluator.run(scope, bound) for bound in loop.operands[:BOUNDS]]
         count = evaluator.trips(loop, bounds)

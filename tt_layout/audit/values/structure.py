@@ -16,7 +16,7 @@ from tt_layout.ir.ssa.control_flow import (
     control_edges,
 )
 from tt_layout.ir.ssa.graph import reach
-from tt_layout.ir.ssa.model import Block, SsaFunction, SsaOperation, Value
+from tt_layout.ir.ssa.model import Block, Function, Operation, Value
 from tt_layout.lazy import lazy
 from tt_layout.tuples import NamedTuple
 
@@ -69,8 +69,8 @@ class RepeatedPart(NamedTuple):
         changes: tells whether a value in it differs from one round to the next.
     """
 
-    first: SsaOperation
-    operations: tuple[SsaOperation, ...]
+    first: Operation
+    operations: tuple[Operation, ...]
     ends: tuple[Value, ...]
     changes: Callable[[Value], bool]
 
@@ -99,14 +99,14 @@ class Structure:
         (True, False)
     """
 
-    def __init__(self, function: SsaFunction) -> None:
+    def __init__(self, function: Function) -> None:
         self._function, self._control = function, ControlFlow(function)
         self._count = function.body.end
         self._loops = [(o.position, o.end, o.line) for o in function.walk() if o.traits.loop]
         self._begins = [begin for begin, _, _ in self._loops]
 
     @lazy
-    def wait(self) -> SsaOperation | None:
+    def wait(self) -> Operation | None:
         """Where the first loop begins that waits for what others write; None without any.
 
         It reads numbers at addresses that it does not change, until they are as it wants, and
@@ -162,7 +162,7 @@ class Structure:
         return RepeatedPart(blocks[0].operations[0], every, ends, changing.__contains__)
 
     @lazy
-    def _edges_of(self) -> Mapping[SsaOperation, Sequence[ControlEdge]]:
+    def _edges_of(self) -> Mapping[Operation, Sequence[ControlEdge]]:
         """The control-flow edges of each operation with regions, and of each branch."""
         return grouped(self._control.control_edges, lambda edge: edge.operation)
 
@@ -189,7 +189,7 @@ class Structure:
         """Return the value of a loop argument on the back edge; None for other values."""
         return self._control.again(value)
 
-    def loop_part(self, operation: SsaOperation) -> LoopPart | None:
+    def loop_part(self, operation: Operation) -> LoopPart | None:
         """Return how an operation relates to the loops; None outside of any.
 
         What is in one branch or partition is not before or after a loop in another.
@@ -216,7 +216,7 @@ class Structure:
         return [line for _, stop, line in self._loops[first:last] if stop <= end]
 
     @staticmethod
-    def is_within(value: Value, operation: SsaOperation) -> bool:
+    def is_within(value: Value, operation: Operation) -> bool:
         """Tell whether a value is defined in a region of an operation."""
         owner = value.owner
         if owner is None:
@@ -226,7 +226,7 @@ class Structure:
             return around is not None and operation.is_ancestor(around)
         return owner is not operation and operation.is_ancestor(owner)
 
-    def iterated_for(self, loop: SsaOperation, values: Iterable[Value]) -> list[int]:
+    def iterated_for(self, loop: Operation, values: Iterable[Value]) -> list[int]:
         """Return which iterated values of an ``scf.for`` some values depend on.
 
         Args:
@@ -245,7 +245,7 @@ class Structure:
         reached = (value for value in reach(roots, sources) if value in numbers)
         return sorted(numbers[v] for v in reached if self._control.again(v) is not None)
 
-    def advance(self, loop: SsaOperation, index: int) -> Advance | None:
+    def advance(self, loop: Operation, index: int) -> Advance | None:
         """Return the addition that makes an iterated value of an ``scf.for`` the next one.
 
         Args:
@@ -272,7 +272,7 @@ class Structure:
         unit = (argument.type.bits or 0) // 8 if addition.traits.pointer_sum else 1
         return Advance(addition.operands[step], max(1, unit))
 
-    def sources(self, values: Iterable[Value]) -> Iterator[SsaOperation]:
+    def sources(self, values: Iterable[Value]) -> Iterator[Operation]:
         """Yield the operations that values are computed with, each once, loops by their start."""
         for value in self.values(*values):
             if value.definition is not None:
@@ -289,7 +289,7 @@ class Structure:
 
         return reach(roots, sources)
 
-    def depends_on(self, value: Value, loop: SsaOperation) -> bool:
+    def depends_on(self, value: Value, loop: Operation) -> bool:
         """Tell whether a value differs from one iteration of a loop to the next."""
         if not self.is_within(value, loop):
             return False
@@ -297,10 +297,10 @@ class Structure:
         reached = reach([value], lambda value: self._sources_within(value, loop))
         return any(value in iterated for value in reached)
 
-    def _sources_within(self, value: Value, loop: SsaOperation) -> Iterator[Value]:
+    def _sources_within(self, value: Value, loop: Operation) -> Iterator[Value]:
         """Yield the values within a loop that a value of it is computed from, in one step."""
         owner = value.owner
-        if isinstance(owner, SsaOperation):
+        if isinstance(owner, Operation):
             sources: Iterable[Value] = (v for inner in owner.walk() for v in inner.operands)
         else:
             assert owner is not None  # the value is within the loop
@@ -314,7 +314,7 @@ def _operands(value: Value) -> Sequence[Value]:
     return value.definition.operands if value.definition is not None else ()
 
 
-def _polls(operation: SsaOperation) -> bool:
+def _polls(operation: Operation) -> bool:
     """Tell whether an operation reads one number of memory, and has no effect that it chooses."""
     is_read = operation.traits.reads and (operation.traits.atomic or not operation.traits.writes)
     return is_read and any(value.type.is_scalar for value in operation.results)

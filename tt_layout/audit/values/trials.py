@@ -33,7 +33,7 @@ from tt_layout.audit.values.unknown import (
     UnknownError,
     unknowns,
 )
-from tt_layout.ir.ssa import Attribute, Block, SsaFunction, SsaOperation, Value, ValueType, integers
+from tt_layout.ir.ssa import Attribute, Block, Function, Operation, Value, ValueType, integers
 from tt_layout.ir.ssa.attributes import DIVISIBILITY, constant_value
 from tt_layout.ir.ssa.control_flow import BOUNDS
 from tt_layout.lazy import lazy
@@ -116,7 +116,7 @@ class Strides:
         (Stride(number=1, argument='%n'), None)
     """
 
-    def __init__(self, function: SsaFunction, structure: Structure) -> None:
+    def __init__(self, function: Function, structure: Structure) -> None:
         self._structure = structure
         self._arguments = frozenset(function.arguments)
         self._known: dict[tuple[Value, int], Stride | None] = {}
@@ -150,7 +150,7 @@ class Strides:
         stride = self._moved(operation, dim) if len(operation.operands) == 1 else None
         return stride or self._computed(operation, dim)
 
-    def _moved(self, operation: SsaOperation, dim: int) -> Stride | None:
+    def _moved(self, operation: Operation, dim: int) -> Stride | None:
         """Return the distance in the result of an operation that rearranges elements."""
         source = operation.operands[0]
         if operation.name == "tt.expand_dims":
@@ -161,7 +161,7 @@ class Strides:
         is_kept = _keeps(operation) or operation.name == "tt.broadcast"
         return self.along(source, dim) if is_kept else None
 
-    def _computed(self, operation: SsaOperation, dim: int) -> Stride | None:
+    def _computed(self, operation: Operation, dim: int) -> Stride | None:
         """Return the distance in the result of an elementwise operation."""
         if not operation.traits.elementwise:
             return None
@@ -184,7 +184,7 @@ class Strides:
             return present[0].plus(scaled) if scaled is not None else None
         return None
 
-    def _product(self, operation: SsaOperation, strides: list[Stride]) -> Stride | None:
+    def _product(self, operation: Operation, strides: list[Stride]) -> Stride | None:
         """Return the distance of elements that are all multiplied by one number."""
         for stride, factor in zip(strides, operation.operands[::-1]):
             scale = self._everywhere(factor)
@@ -228,7 +228,7 @@ class Strides:
         return None
 
 
-def _keeps(operation: SsaOperation) -> bool:
+def _keeps(operation: Operation) -> bool:
     """Tell whether the elements of a result are those of the operand, in their places."""
     return operation.traits.signed_cast or operation.traits.same_elements
 
@@ -283,7 +283,7 @@ class Trials:
         ElementFacts(contiguity=1, constancy=1, apart=None, factor='%n', is_even=True)
     """
 
-    def __init__(self, function: SsaFunction, given: GivenValues, layouts: PlacedLayouts) -> None:
+    def __init__(self, function: Function, given: GivenValues, layouts: PlacedLayouts) -> None:
         self.function = function
         self._given = given
         self._layouts = layouts
@@ -459,7 +459,7 @@ class _Trial(Evaluator):
 
     def __init__(
         self,
-        function: SsaFunction,
+        function: Function,
         given: GivenValues,
         layouts: PlacedLayouts,
         structure: Structure,
@@ -472,7 +472,7 @@ class _Trial(Evaluator):
         answer = yield from super()._steps(scope, value)
         return self._made_up(value) if isinstance(answer, Unknown) else answer
 
-    def trips(self, loop: SsaOperation, bounds: Sequence[Evaluated]) -> int | Unknown:
+    def trips(self, loop: Operation, bounds: Sequence[Evaluated]) -> int | Unknown:
         count = super().trips(loop, bounds)
         if isinstance(count, Unknown):
             are_known = len(bounds) == BOUNDS and unknowns(bounds) is None

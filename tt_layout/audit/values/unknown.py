@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tt_layout.algebra.arrays import Ints
 from tt_layout.audit.values.spread import ProgramTensor
-from tt_layout.ir.ssa.model import SsaOperation
+from tt_layout.ir.ssa.model import Operation
 from tt_layout.records import dataclass
 
 
@@ -59,6 +59,6 @@ def unknowns(values: Sequence[Evaluated]) -> Unknown | None:
     return total
 
 
-def operation_text(operation: SsaOperation) -> str:
+def operation_text(operation: Operation) -> str:
     """Return the name and the line of an operation, for a reason."""
     return f"{operation.name} on line {operation.line}"

@@ -11,16 +11,16 @@ is read as a whole, on demand, and the data movements are among its operations::
 from __future__ import annotations
 
 from tt_layout.ir.ssa.attributes import Attribute, integers
-from tt_layout.ir.ssa.model import Block, Region, SsaFunction, SsaOperation, Successor, Use, Value
+from tt_layout.ir.ssa.model import Block, Function, Operation, Region, Successor, Use, Value
 from tt_layout.ir.ssa.reader import SsaReader, read_functions
 from tt_layout.ir.ssa.types import ValueType, value_type
 
 __all__ = [
     "Attribute",
     "Block",
+    "Function",
+    "Operation",
     "Region",
-    "SsaFunction",
-    "SsaOperation",
     "SsaReader",
     "Successor",
     "Use",

@@ -35,7 +35,7 @@ from functools import cached_property
 
 from tt_layout.grouping import grouped
 from tt_layout.ir.ssa.graph import reach
-from tt_layout.ir.ssa.model import NO_BLOCKS, Block, Region, SsaFunction, SsaOperation, Value
+from tt_layout.ir.ssa.model import NO_BLOCKS, Block, Function, Operation, Region, Value
 from tt_layout.tuples import NamedTuple
 
 BOUNDS = 3
@@ -70,12 +70,12 @@ class ControlEdge(NamedTuple):
         by_element: whether values are forwarded element by element.
     """
 
-    operation: SsaOperation
+    operation: Operation
     begin: int | None
     end: int | str | None
     passed: Sequence[Value]
     received: Sequence[Value]
-    by: SsaOperation
+    by: Operation
     choice: Choice | None = None
     by_element: bool = False
 
@@ -95,7 +95,7 @@ class ValueEdge(NamedTuple):
     control: ControlEdge
 
 
-def control_edges(operation: SsaOperation) -> Iterator[ControlEdge]:
+def control_edges(operation: Operation) -> Iterator[ControlEdge]:
     """Yield the control-flow edges into, between and out of the regions of an operation.
 
     An unknown or incomplete operation has none.
@@ -105,7 +105,7 @@ def control_edges(operation: SsaOperation) -> Iterator[ControlEdge]:
         yield from rule(operation)
 
 
-def branches(branch: SsaOperation, blocks: Mapping[str, Block]) -> Iterator[ControlEdge]:
+def branches(branch: Operation, blocks: Mapping[str, Block]) -> Iterator[ControlEdge]:
     """Yield the edges of a branch, given the blocks of its region by label."""
     both = len(branch.successors) == 2 and branch.name.endswith("cond_br") and branch.operands
     for number, successor in enumerate(branch.successors):
@@ -116,7 +116,7 @@ def branches(branch: SsaOperation, blocks: Mapping[str, Block]) -> Iterator[Cont
             yield ControlEdge(branch, None, label, operands, block.arguments, branch, choice)
 
 
-def last_operations(region: Region) -> Iterator[SsaOperation]:
+def last_operations(region: Region) -> Iterator[Operation]:
     """Yield the operations by which control leaves a region."""
     for block in region:
         for last in block.operations[-1:]:
@@ -131,7 +131,7 @@ def _arguments(region: Region) -> tuple[Value, ...]:
 # -- operations -----------------------------------------------------------------------------
 
 
-def _for(loop: SsaOperation) -> Iterator[ControlEdge]:
+def _for(loop: Operation) -> Iterator[ControlEdge]:
     body, initial = loop.regions[0], loop.operands[BOUNDS:]
     if len(loop.operands) < BOUNDS or not body:
         return
@@ -143,7 +143,7 @@ def _for(loop: SsaOperation) -> Iterator[ControlEdge]:
         yield ControlEdge(loop, 0, None, last.operands, loop.results, last)
 
 
-def _while(loop: SsaOperation) -> Iterator[ControlEdge]:
+def _while(loop: Operation) -> Iterator[ControlEdge]:
     if len(loop.regions) != 2 or not all(loop.regions):
         return
     before, after = loop.regions
@@ -160,7 +160,7 @@ def _while(loop: SsaOperation) -> Iterator[ControlEdge]:
         yield ControlEdge(loop, 1, 0, last.operands, _arguments(before), last)
 
 
-def _if(choice: SsaOperation) -> Iterator[ControlEdge]:
+def _if(choice: Operation) -> Iterator[ControlEdge]:
     for number in range(2):
         decided = Choice(choice.operands[0], not number) if choice.operands else None
         region = choice.regions[number] if number < len(choice.regions) else NO_BLOCKS
@@ -169,18 +169,18 @@ def _if(choice: SsaOperation) -> Iterator[ControlEdge]:
         yield from _out_of(choice, number, region)
 
 
-def _any(operation: SsaOperation) -> Iterator[ControlEdge]:
+def _any(operation: Operation) -> Iterator[ControlEdge]:
     for number, region in enumerate(operation.regions):
         yield ControlEdge(operation, None, number, (), (), operation)
         yield from _out_of(operation, number, region)
 
 
-def _out_of(operation: SsaOperation, number: int, region: Region) -> Iterator[ControlEdge]:
+def _out_of(operation: Operation, number: int, region: Region) -> Iterator[ControlEdge]:
     for last in last_operations(region):
         yield ControlEdge(operation, number, None, last.operands, operation.results, last)
 
 
-def _specialize(operation: SsaOperation) -> Iterator[ControlEdge]:
+def _specialize(operation: Operation) -> Iterator[ControlEdge]:
     yield ControlEdge(operation, None, 0, (), (), operation)
     yield from _out_of(operation, 0, operation.regions[0])
     for number, region in enumerate(operation.regions[1:], 1):
@@ -193,19 +193,19 @@ def _specialize(operation: SsaOperation) -> Iterator[ControlEdge]:
                 )
 
 
-def _holders(region: Region) -> Iterator[SsaOperation]:
+def _holders(region: Region) -> Iterator[Operation]:
     """Yield the operations that contain the partitions in the generic form."""
     yield from (o for block in region for o in block.operations if o.name == PARTITIONS)
 
 
-def _partitions(operation: SsaOperation) -> Iterator[ControlEdge]:
+def _partitions(operation: Operation) -> Iterator[ControlEdge]:
     for number, region in enumerate(operation.regions):
         yield ControlEdge(
             operation, None, number, operation.operands, _arguments(region), operation
         )
 
 
-def _elements(operation: SsaOperation) -> Iterator[ControlEdge]:
+def _elements(operation: Operation) -> Iterator[ControlEdge]:
     region, count = operation.regions[0], max(1, len(operation.operands))
     received = _arguments(region)
     for begin in range(0, len(received), count):
@@ -218,7 +218,7 @@ def _elements(operation: SsaOperation) -> Iterator[ControlEdge]:
         yield ControlEdge(operation, 0, None, returned, operation.results, last, by_element=True)
 
 
-_RULES: Mapping[str, Callable[[SsaOperation], Iterator[ControlEdge]]] = {
+_RULES: Mapping[str, Callable[[Operation], Iterator[ControlEdge]]] = {
     "scf.for": _for,
     "scf.while": _while,
     "scf.if": _if,
@@ -258,7 +258,7 @@ class ControlFlow:
         ['%b', '%r#1']
     """
 
-    def __init__(self, function: SsaFunction) -> None:
+    def __init__(self, function: Function) -> None:
         self.function = function
 
     @cached_property
@@ -338,7 +338,7 @@ def _between_blocks(region: Region) -> Iterator[ControlEdge]:
 def backward_slice(
     roots: Iterable[Value],
     flow: ControlFlow,
-    through: Callable[[SsaOperation], bool] = lambda operation: True,
+    through: Callable[[Operation], bool] = lambda operation: True,
 ) -> Iterator[Value]:
     """Yield the values that the roots are computed from, the roots included.
 
@@ -367,9 +367,9 @@ class Call(NamedTuple):
         callee: the function that is called.
     """
 
-    caller: SsaFunction
-    operation: SsaOperation
-    callee: SsaFunction
+    caller: Function
+    operation: Operation
+    callee: Function
 
     @property
     def passed(self) -> Iterator[tuple[Value, Value]]:
@@ -383,7 +383,7 @@ class Call(NamedTuple):
             yield from zip(last.operands, self.operation.results)
 
 
-def calls(functions: Sequence[SsaFunction]) -> Iterator[Call]:
+def calls(functions: Sequence[Function]) -> Iterator[Call]:
     """Yield the calls between functions of a module, in text order."""
     by_name = {function.name: function for function in functions}
     for caller in functions:
@@ -393,5 +393,5 @@ def calls(functions: Sequence[SsaFunction]) -> Iterator[Call]:
                 yield Call(caller, operation, callee)
 
 
-def _names_callee(operation: SsaOperation) -> bool:
+def _names_callee(operation: Operation) -> bool:
     return "callee" in operation.attributes

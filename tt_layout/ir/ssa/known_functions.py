@@ -33,15 +33,15 @@ from hashlib import blake2b
 from itertools import count
 from typing import Any, Generic, TypeVar
 
-from tt_layout.ir.module import Function, Module
+from tt_layout.ir.module import FunctionName, Module
 from tt_layout.ir.operations import MovedTypes
 from tt_layout.ir.ssa.attributes import Attribute
 from tt_layout.ir.ssa.model import (
     Alike,
     Block,
+    Function,
+    Operation,
     Region,
-    SsaFunction,
-    SsaOperation,
     Successor,
     Value,
     connect,
@@ -109,7 +109,7 @@ class NamedText(NamedTuple):
         return tuple([at for at, name in enumerate(self.names) if name[0] == "@"])
 
 
-def function_text(text: str, function: Function, offset: int) -> str | None:
+def function_text(text: str, function: FunctionName, offset: int) -> str | None:
     """Return the text of a function up to its closing brace; None if that is not found.
 
     The brace is the first that is indented as the function is.
@@ -130,7 +130,7 @@ def _names_in(own: str) -> re.Pattern[str]:
     return _NAMES_AND_CALLEES if _CALL in own else _NAMES
 
 
-def named_text(own: str, function: Function) -> NamedText:
+def named_text(own: str, function: FunctionName) -> NamedText:
     """Return the text of a function with its names and constants apart.
 
     Args:
@@ -224,7 +224,7 @@ class FunctionDraft(NamedTuple):
     alike: dict[tuple[str, ...], Alike]
     structure: dict[Hashable, Any]
 
-    def placed(self, function: Function, text: NamedText) -> SsaFunction:
+    def placed(self, function: FunctionName, text: NamedText) -> Function:
         """Return the function of a text whose draft this is, at its place, without layouts."""
         first, names, distinct = function.line, text.names, text.distinct
         values = [
@@ -247,7 +247,7 @@ class FunctionDraft(NamedTuple):
                 ]
             )
 
-        def placed(operation: _Operation) -> SsaOperation:
+        def placed(operation: _Operation) -> Operation:
             (
                 name, operands, results, attributes, words, constant, callee,
                 regions, successors, line, column, (begin, end), location, moved,
@@ -260,7 +260,7 @@ class FunctionDraft(NamedTuple):
                 attributes = {**attributes, "callee": names[callee][1:]}
             if begin < end:
                 column += sum(map(len, names[begin:end]))
-            return SsaOperation(
+            return Operation(
                 name,
                 tuple(map(value, operands)),
                 tuple(map(value, results)),
@@ -277,7 +277,7 @@ class FunctionDraft(NamedTuple):
 
         body = region(self.body)
         connect(body)
-        return SsaFunction(
+        return Function(
             name=function.name,
             arguments=tuple([values[argument] for argument in self.arguments]),
             argument_attributes=self.argument_attributes,
@@ -314,7 +314,7 @@ class _NoDraftError(ValueError):
 class _Drafting:
     """The draft of a function while it is made."""
 
-    def __init__(self, function: SsaFunction, named: NamedText) -> None:
+    def __init__(self, function: Function, named: NamedText) -> None:
         self._function, self._named = function, named
         self._lines = [1 - function.column, *(at.end() for at in re.finditer("\n", named.text))]
         matches = _names_in(named.text).finditer(named.text)
@@ -383,7 +383,7 @@ class _Drafting:
             ]
         )
 
-    def _operation(self, operation: SsaOperation) -> _Operation:
+    def _operation(self, operation: Operation) -> _Operation:
         line = operation.line - self._function.line
         if not line:
             raise _NoDraftError  # behind the name of the function
@@ -425,7 +425,7 @@ class _Drafting:
             operation.moved,
         )
 
-    def _callee(self, operation: SsaOperation) -> int | None:
+    def _callee(self, operation: Operation) -> int | None:
         """Return which of the names is the function that an operation calls; None of no call."""
         if not operation.traits.call:
             return None
@@ -438,7 +438,7 @@ class _Drafting:
 class _ReadFunction(NamedTuple):
     """A function that was read, and its text: drafted when another one differs in names alone."""
 
-    function: SsaFunction
+    function: Function
     named: NamedText
 
     def draft(self) -> FunctionDraft | None:
@@ -457,10 +457,10 @@ class KnownFunctions:
 
     def __init__(self) -> None:
         self._drafts: dict[Hashable, FunctionDraft | _ReadFunction | None] = {}
-        self._plain: dict[Hashable, SsaFunction] = {}
+        self._plain: dict[Hashable, Function] = {}
         self._of_drafts = self._of_plain = 0
 
-    def same(self, text: str, module: Module, function: Function) -> SsaFunction | None:
+    def same(self, text: str, module: Module, function: FunctionName) -> Function | None:
         """Return the function of a text that was read at this place before; None without one.
 
         Args:
@@ -471,7 +471,7 @@ class KnownFunctions:
         plain = self._plain.get((text, function.line, function.column))
         return _in_module(plain, module) if plain is not None else None
 
-    def placed(self, named: NamedText, module: Module, function: Function) -> SsaFunction | None:
+    def placed(self, named: NamedText, module: Module, function: FunctionName) -> Function | None:
         """Return a function by its draft; None where none was read that differs in names alone."""
         draft = self._drafts.get(named.key)
         if isinstance(draft, _ReadFunction):
@@ -480,7 +480,7 @@ class KnownFunctions:
             return None
         return self._kept(draft.placed(function, named), named.text, module)
 
-    def add(self, function: SsaFunction, named: NamedText, module: Module) -> SsaFunction:
+    def add(self, function: Function, named: NamedText, module: Module) -> Function:
         """Keep a function that was read; return it as kept."""
         text = named.text
         if self._of_drafts + len(text) > MAX_KEPT:
@@ -493,7 +493,7 @@ class KnownFunctions:
         self._drafts[named.key] = _ReadFunction(plain, named)
         return self._kept(plain, text, module)
 
-    def _kept(self, plain: SsaFunction, text: str, module: Module) -> SsaFunction:
+    def _kept(self, plain: Function, text: str, module: Module) -> Function:
         """Keep a function without layouts; return it with those of a module."""
         if self._of_plain + len(text) > MAX_KEPT:
             self._plain.clear()
@@ -503,7 +503,7 @@ class KnownFunctions:
         return _in_module(plain, module)
 
 
-def _in_module(plain: SsaFunction, module: Module) -> SsaFunction:
+def _in_module(plain: Function, module: Module) -> Function:
     """Return a function whose types and locations are those of a module."""
     symbols = module.symbols
     return replace(
@@ -529,7 +529,7 @@ class KnownAnswers(Generic[T]):
         """Return the answers that hold under a context."""
         return self._answers.setdefault(context, {})
 
-    def numbers(self, function: SsaFunction) -> Mapping[SsaOperation, int]:
+    def numbers(self, function: Function) -> Mapping[Operation, int]:
         """Return a number for each operation that follows from its operands alone.
 
         Types are told apart as they are written: aliases are for the context.
@@ -543,7 +543,7 @@ class KnownAnswers(Generic[T]):
                 zip(function.arguments, function.argument_attributes)
             )
         }
-        found: dict[SsaOperation, int] = {}
+        found: dict[Operation, int] = {}
         for block in function.body if len(function.body) == 1 else ():
             for operation in block.operations:
                 number = self._operation(function, operation, values)
@@ -554,7 +554,7 @@ class KnownAnswers(Generic[T]):
         return found
 
     def _operation(
-        self, function: SsaFunction, operation: SsaOperation, values: Mapping[Value, int]
+        self, function: Function, operation: Operation, values: Mapping[Value, int]
     ) -> int | None:
         operands = tuple([values.get(value) for value in operation.operands])
         if operation.regions or None in operands:

@@ -39,7 +39,7 @@ _next = count()
 class Use(NamedTuple):
     """An operand: the operation that takes a value, and as which of its operands."""
 
-    owner: SsaOperation
+    owner: Operation
     operand_number: int
 
 
@@ -60,7 +60,7 @@ class Value:
     def __init__(self, name: str, text: str = "") -> None:
         self.name = name
         self.give_type(text)
-        self.owner: SsaOperation | Block | None = None
+        self.owner: Operation | Block | None = None
         self.uses: list[Use] = []
 
     def __repr__(self) -> str:
@@ -72,13 +72,13 @@ class Value:
         self.type: ValueType = value_type(text)
 
     @property
-    def definition(self) -> SsaOperation | None:
+    def definition(self) -> Operation | None:
         """The operation that returns it; None of an argument."""
         owner = self.owner
-        return owner if isinstance(owner, SsaOperation) else None
+        return owner if isinstance(owner, Operation) else None
 
     @property
-    def users(self) -> list[SsaOperation]:
+    def users(self) -> list[Operation]:
         """The operations that take it, each once, in the order of the text."""
         return list(dict.fromkeys(use.owner for use in self.uses))
 
@@ -108,7 +108,7 @@ class Block:
     __slots__ = ("arguments", "label", "operations", "region")
 
     def __init__(
-        self, label: str, arguments: tuple[Value, ...], operations: tuple[SsaOperation, ...]
+        self, label: str, arguments: tuple[Value, ...], operations: tuple[Operation, ...]
     ) -> None:
         self.label = label
         self.arguments = arguments
@@ -116,7 +116,7 @@ class Block:
         self.region: Region = NO_BLOCKS
 
     @property
-    def owner(self) -> SsaOperation | None:
+    def owner(self) -> Operation | None:
         """The operation around it; None in the body of a function."""
         return self.region.owner
 
@@ -132,7 +132,7 @@ class Block:
         labels = self.region.graph.predecessors.get(self.label, ())
         return [self.region.labelled[label] for label in labels]
 
-    def __iter__(self) -> Iterator[SsaOperation]:
+    def __iter__(self) -> Iterator[Operation]:
         return iter(self.operations)
 
 
@@ -151,7 +151,7 @@ class Region(Sequence[Block]):
         self._blocks = tuple(blocks)
         self._graph: BlockGraph | None = None
         self._labelled: dict[str, Block] | None = None
-        self.owner: SsaOperation | None = None
+        self.owner: Operation | None = None
         self.number = 0
         self.begin = self.end = 0
 
@@ -196,7 +196,7 @@ NO_BLOCKS = Region(())
 """The body of a declaration, and of what is nested too deeply."""
 
 
-class SsaOperation:
+class Operation:
     """An operation of a function.
 
     Attributes:
@@ -209,7 +209,7 @@ class SsaOperation:
         regions: of the operation, each the blocks in it.
         successors: of a branch.
         line, column: where the name stands, from 1.
-        location_text: what stands within ``loc(...)``; see `SsaFunction.location`.
+        location_text: what stands within ``loc(...)``; see `Function.location`.
         moved: the types in its text; None if it moves no data.
         block: that it is in; None of one that is in no function.
         position: how many operations of the function begin before it.
@@ -262,10 +262,10 @@ class SsaOperation:
         self.position = self.end = 0
 
     def __repr__(self) -> str:
-        return f"SsaOperation({self.name!r}, line={self.line})"
+        return f"Operation({self.name!r}, line={self.line})"
 
     @property
-    def parent(self) -> SsaOperation | None:
+    def parent(self) -> Operation | None:
         """The operation around it; None in the body of a function."""
         return self.block.region.owner if self.block is not None else None
 
@@ -280,24 +280,24 @@ class SsaOperation:
         return regions
 
     @property
-    def ancestors(self) -> list[SsaOperation]:
+    def ancestors(self) -> list[Operation]:
         """The operations around it, the innermost first."""
         return [region.owner for region in self.around if region.owner is not None]
 
-    def ancestor_in(self, region: Region) -> SsaOperation | None:
+    def ancestor_in(self, region: Region) -> Operation | None:
         """Return the operation of a region that it is, or is in; None if there is none."""
-        current: SsaOperation | None = self
+        current: Operation | None = self
         while current is not None and current.block is not None:
             if current.block.region is region:
                 return current
             current = current.parent
         return None
 
-    def is_ancestor(self, other: SsaOperation) -> bool:
+    def is_ancestor(self, other: Operation) -> bool:
         """Tell whether another operation of the function is in a region of it, or itself."""
         return self.position <= other.position < self.end
 
-    def walk(self) -> Iterator[SsaOperation]:
+    def walk(self) -> Iterator[Operation]:
         """Yield the operation and all within it, in the order of the text."""
         yield self
         for region in self.regions:
@@ -329,7 +329,7 @@ class Alike:
         self.structure = structure
         self._skeleton: tuple[int, ...] | None = None
 
-    def skeleton(self, function: SsaFunction) -> Hashable:
+    def skeleton(self, function: Function) -> Hashable:
         """Return the skeleton of one of them, and thereby of all."""
         if self._skeleton is None:
             first = self.structure.get("skeleton")
@@ -343,7 +343,7 @@ def unresolved(text: str) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class SsaFunction:
+class Function:
     """A function of a module.
 
     Attributes:
@@ -371,11 +371,11 @@ class SsaFunction:
     resolve_type: Callable[[str], IRType | None] = unresolved
     resolve_location: Callable[[str], Location | None] = unresolved
     alike: Alike | None = None
-    plain: SsaFunction | None = None
+    plain: Function | None = None
     facts: dict[Hashable, Any] = field(default_factory=dict)
-    originals: Mapping[SsaOperation, SsaOperation] = field(default_factory=dict)
+    originals: Mapping[Operation, Operation] = field(default_factory=dict)
 
-    def once(self, question: Hashable, conclude: Callable[[SsaFunction], T]) -> T:
+    def once(self, question: Hashable, conclude: Callable[[Function], T]) -> T:
         """Return a conclusion, found once for all functions of one text at one place.
 
         Args:
@@ -388,16 +388,16 @@ class SsaFunction:
         answer: T = function.facts[question]
         return answer
 
-    def walk(self) -> Iterator[SsaOperation]:
+    def walk(self) -> Iterator[Operation]:
         """Yield every operation, in the order of the text; what contains others first."""
         return iter(self.operations)
 
     @cached_property
-    def operations(self) -> tuple[SsaOperation, ...]:
+    def operations(self) -> tuple[Operation, ...]:
         """Every operation, in the order of the text."""
-        return self.once("operations", SsaFunction._find_operations)
+        return self.once("operations", Function._find_operations)
 
-    def chosen(self, is_chosen: Callable[[SsaOperation], bool]) -> list[SsaOperation]:
+    def chosen(self, is_chosen: Callable[[Operation], bool]) -> list[Operation]:
         """Return the operations of one kind, in the order of the text.
 
         Functions that differ in names and constants alone are searched once.
@@ -415,14 +415,14 @@ class SsaFunction:
         return [operations[number] for number in numbers]
 
     @cached_property
-    def by_place(self) -> Mapping[tuple[int, int], SsaOperation]:
+    def by_place(self) -> Mapping[tuple[int, int], Operation]:
         """Every operation by its line and column."""
-        return self.once("places", SsaFunction._find_places)
+        return self.once("places", Function._find_places)
 
-    def _find_places(self) -> Mapping[tuple[int, int], SsaOperation]:
+    def _find_places(self) -> Mapping[tuple[int, int], Operation]:
         return {(operation.line, operation.column): operation for operation in self.operations}
 
-    def _find_operations(self) -> tuple[SsaOperation, ...]:
+    def _find_operations(self) -> tuple[Operation, ...]:
         return tuple(
             [inner for block in self.body for outer in block.operations for inner in outer.walk()]
         )
@@ -435,7 +435,7 @@ class SsaFunction:
     @cached_property
     def values(self) -> Mapping[str, Value]:
         """Every value by its name: parameters, arguments of blocks, results."""
-        return self.once("values", SsaFunction._find_values)
+        return self.once("values", Function._find_values)
 
     def _find_values(self) -> Mapping[str, Value]:
         values = {value.name: value for value in self.arguments}
@@ -468,7 +468,7 @@ class SsaFunction:
     def _types(self) -> dict[str, IRType | None]:
         return {}
 
-    def location(self, operation: SsaOperation) -> Location | None:
+    def location(self, operation: Operation) -> Location | None:
         """Return the location in the user's program; None where the dump has none."""
         return self.resolve_location(operation.location_text) if operation.location_text else None
 
@@ -500,7 +500,7 @@ def connect(body: Region) -> None:
     enter(body)
 
 
-def skeleton(function: SsaFunction) -> tuple[int, ...]:
+def skeleton(function: Function) -> tuple[int, ...]:
     """Return a number for each operation of a function, equal for functions of one skeleton.
 
     What is concluded from operations and types alone, such as the axis analysis, is the same for
@@ -510,7 +510,7 @@ def skeleton(function: SsaFunction) -> tuple[int, ...]:
         %a = tt.splat %n : i32 -> tensor<64xi32, #blocked>     as in one dump
         %7 = tt.splat %x : i32 -> tensor<64xi32, #blocked3>    as in another, of the same skeleton
 
-    Two functions whose skeletons are equal have as many values, each as `SsaFunction.values` has
+    Two functions whose skeletons are equal have as many values, each as `Function.values` has
     them in order, with the same types but for their layouts.
 
     Example:
@@ -530,7 +530,7 @@ def skeleton(function: SsaFunction) -> tuple[int, ...]:
     return (_number(outside), *map(_number, bones))
 
 
-def _like(first: tuple[int, ...], function: SsaFunction) -> tuple[int, ...]:
+def _like(first: tuple[int, ...], function: Function) -> tuple[int, ...]:
     """Return the skeleton of a function that differs from that of another in constants alone."""
     numbers = [*first]
     for operation in function.chosen(_is_its_own):
@@ -540,7 +540,7 @@ def _like(first: tuple[int, ...], function: SsaFunction) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-def _is_its_own(operation: SsaOperation) -> bool:
+def _is_its_own(operation: Operation) -> bool:
     """Tell whether an operation may differ where texts do in names and constants alone."""
     return operation.traits.constant or operation.traits.call
 
@@ -555,7 +555,7 @@ def _number(bone: Hashable) -> int:
 
 
 def _bone(
-    function: SsaFunction, operation: SsaOperation, numbers: dict[Value, int]
+    function: Function, operation: Operation, numbers: dict[Value, int]
 ) -> tuple[Hashable, ...]:
     """Return what is kept of an operation."""
     operands = [numbers.setdefault(value, len(numbers)) for value in operation.operands]
@@ -568,7 +568,7 @@ def _bone(
 
 
 def _attributes(
-    function: SsaFunction, attributes: Mapping[str, Attribute], numbers: Mapping[Value, int]
+    function: Function, attributes: Mapping[str, Attribute], numbers: Mapping[Value, int]
 ) -> Iterator[Hashable]:
     """Yield attributes; of one that names a value, its number."""
     for key, attribute in attributes.items():
@@ -579,7 +579,7 @@ def _attributes(
         yield key, kept, attribute is True or attribute is False  # 1 is not True
 
 
-def _surroundings(operation: SsaOperation, numbers: dict[Value, int]) -> tuple[Hashable, ...]:
+def _surroundings(operation: Operation, numbers: dict[Value, int]) -> tuple[Hashable, ...]:
     """Return the regions of an operation, and where it branches to."""
     handed = [
         (label, *[numbers.setdefault(value, len(numbers)) for value in values])

@@ -27,17 +27,17 @@ from contextlib import contextmanager
 from typing import TypeAlias
 
 from tt_layout.arguments import checks_arguments
-from tt_layout.ir.module import Function, Module, MovementName
-from tt_layout.ir.operations import MovedTypes, Operation, source_and_target
+from tt_layout.ir.module import FunctionName, Module, MovementName
+from tt_layout.ir.operations import MovedTypes, MovementOperation, source_and_target
 from tt_layout.ir.ssa.attributes import Attribute, parse_dictionary
 from tt_layout.ir.ssa.draft import Template, WrittenSuccessor
 from tt_layout.ir.ssa.known_functions import KnownFunctions, function_text, named_text
 from tt_layout.ir.ssa.model import (
     NO_BLOCKS,
     Block,
+    Function,
+    Operation,
     Region,
-    SsaFunction,
-    SsaOperation,
     Successor,
     Value,
     connect,
@@ -299,7 +299,7 @@ def _pattern(line: _Line, template: Template) -> _Pattern | None:
 
 
 @checks_arguments
-def read_functions(module: Module) -> list[SsaFunction]:
+def read_functions(module: Module) -> list[Function]:
     """Return the functions of a module as values and operations.
 
     Args:
@@ -315,7 +315,7 @@ def read_functions(module: Module) -> list[SsaFunction]:
     return SsaReader().functions(module)
 
 
-def movements(module: Module, functions: Sequence[SsaFunction]) -> Iterator[Operation]:
+def movements(module: Module, functions: Sequence[Function]) -> Iterator[MovementOperation]:
     """Yield the operations of a module that move data, in the order of the text.
 
     One that is not in a function that was read, as in a part of a dump, is read by itself.
@@ -340,7 +340,7 @@ def movements(module: Module, functions: Sequence[SsaFunction]) -> Iterator[Oper
         if moved is None or not present:
             continue  # it moves a scalar
         before = sum(ir_type is not None for ir_type in types[: moved.before])
-        yield Operation(
+        yield MovementOperation(
             name,
             function.name if function is not None else None,
             line,
@@ -401,11 +401,11 @@ class SsaReader:
         reader._lines = self._lines
         return reader
 
-    def functions(self, module: Module) -> list[SsaFunction]:
+    def functions(self, module: Module) -> list[Function]:
         """Return the functions of a module."""
         return [self.read(module, function) for function in module.functions]
 
-    def read(self, module: Module, function: Function) -> SsaFunction:
+    def read(self, module: Module, function: FunctionName) -> Function:
         """Return a function of a module as values and operations.
 
         What the reader does not understand it steps over: reading never fails.
@@ -442,7 +442,7 @@ class _FunctionReader:
         self.nesting = 0
         self._last = 0, 0  # a line, and where it begins
 
-    def read(self, function: Function, offset: int) -> SsaFunction:
+    def read(self, function: FunctionName, offset: int) -> Function:
         self.cursor = Cursor(self.text, offset)
         self.operations = OperationReader(self.cursor, self._region)
         if self.cursor.kind == "string":
@@ -450,7 +450,7 @@ class _FunctionReader:
         else:
             arguments, attributes, body = self._custom()
         connect(body)
-        return SsaFunction(
+        return Function(
             name=function.name,
             arguments=arguments,
             argument_attributes=attributes,
@@ -531,7 +531,7 @@ class _FunctionReader:
         """Read the blocks up to the brace that closes their region."""
         cursor = self.cursor
         blocks: list[Block] = []
-        operations: list[SsaOperation] = []
+        operations: list[Operation] = []
         while cursor.kind and cursor.text != "}":
             if cursor.kind != "block":
                 operation = self._known() or self._operation()
@@ -599,7 +599,7 @@ class _FunctionReader:
 
     # -- operations -------------------------------------------------------------------------
 
-    def _known(self) -> SsaOperation | None:
+    def _known(self) -> Operation | None:
         """Return the operation at the cursor if one has been read that differs in names alone."""
         cursor, start = self.cursor, self.cursor.start
         if not cursor.begins_line():
@@ -618,7 +618,7 @@ class _FunctionReader:
                 return operation
         return self._place(found.template, start, ())
 
-    def _place_plain(self, found: _Found, start: int) -> SsaOperation | None:
+    def _place_plain(self, found: _Found, start: int) -> Operation | None:
         """Return an operation of a known line at its place, in fewer steps than `_place`.
 
         None where a result has a name that another value has: all but few lines go this way.
@@ -648,13 +648,13 @@ class _FunctionReader:
                 text = self.module.symbols.expand_type(text)
             results.append(self._defined(name, text))
         line, column = self._line_column(start + pattern.before + sum(map(len, written)))
-        return SsaOperation(
+        return Operation(
             template.name, tuple(operands), tuple(results), attributes, (), (), line, column,
             template.location if location is None else location,
             template.moved,
         )  # fmt: skip
 
-    def _operation(self) -> SsaOperation | None:
+    def _operation(self) -> Operation | None:
         cursor, start = self.cursor, self.cursor.start
         read = self.operations.read()
         if read is None:
@@ -666,7 +666,7 @@ class _FunctionReader:
             self.lines.add(self.text[start:end], template)
         return self._place(template, start, tuple(regions))
 
-    def _place(self, template: Template, start: int, regions: tuple[Region, ...]) -> SsaOperation:
+    def _place(self, template: Template, start: int, regions: tuple[Region, ...]) -> Operation:
         """Return an operation at its place, with the names that hold there."""
         line, column = self._line_column(start + template.column)
         operands = self._used(template.operands)
@@ -682,7 +682,7 @@ class _FunctionReader:
             pairs = [(label, self._used(names)) for label, names in template.successors]
             successors = tuple([Successor(label, handed) for label, handed in pairs])
         results = self._results(template, line, pack=bool(regions))
-        return SsaOperation(
+        return Operation(
             template.name, operands, results, attributes, regions, successors, line, column,
             template.location, template.moved,
         )  # fmt: skip
