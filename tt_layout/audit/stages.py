@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tt_layout.ir.data_movements import OPERATIONS, Family, MovementKind
 from tt_layout.ir.ssa import Function, Operation, Value
-from tt_layout.ir.ssa.control_flow import ControlFlow, backward_slice
+from tt_layout.ir.ssa.control_flow import ControlFlow
+from tt_layout.ir.ssa.dataflow import backward_slice
 from tt_layout.tuples import NamedTuple
 
 PIPELINED = 2

@@ -16,7 +16,8 @@ from math import ceil, floor, inf
 
 from tt_layout.ir.names import in_every_spelling
 from tt_layout.ir.ssa.attributes import constant_value, floats_as_written
-from tt_layout.ir.ssa.control_flow import BOUNDS, ControlFlow, backward_slice
+from tt_layout.ir.ssa.control_flow import BOUNDS, ControlFlow
+from tt_layout.ir.ssa.dataflow import backward_slice
 from tt_layout.ir.ssa.model import Block, Operation, Value
 from tt_layout.tuples import NamedTuple
 

@@ -25,16 +25,15 @@ operation                        from                           to
 ===============================  =============================  ==================================
 
 Source:
-    MLIR, RegionBranchOpInterface and BranchOpInterface of these operations; SliceAnalysis.
+    MLIR, RegionBranchOpInterface and BranchOpInterface of these operations.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from tt_layout.grouping import grouped
-from tt_layout.ir.ssa.graph import reach
 from tt_layout.ir.ssa.model import NO_BLOCKS, Block, Function, Operation, Region, Value
 from tt_layout.tuples import NamedTuple
 
@@ -333,29 +332,6 @@ def _between_blocks(region: Region) -> Iterator[ControlEdge]:
     for block in region:
         for last in block.operations[-1:]:
             yield from branches(last, region.labelled)
-
-
-def backward_slice(
-    roots: Iterable[Value],
-    flow: ControlFlow,
-    through: Callable[[Operation], bool] = lambda operation: True,
-) -> Iterator[Value]:
-    """Yield the values that the roots are computed from, the roots included.
-
-    Args:
-        roots: the values.
-        flow: the control flow of their function.
-        through: whether to continue to the operands of an operation.
-    """
-
-    def sources(value: Value) -> Iterator[Value]:
-        for edge in flow.into(value):
-            yield edge.source
-        definition = value.definition
-        if definition is not None and through(definition):
-            yield from definition.operands
-
-    return reach(roots, sources)
 
 
 class Call(NamedTuple):
