@@ -164,10 +164,10 @@ ATTRIBUTES: dict[str, tuple[str, int, str, str]] = {
         "#ttg.blocked needs the key 'order'",
     ),
     "missing keys": (
-        "#ttg.blocked<{sizePerThread = [1, 1]}>",
+        "#ttg.swizzled_shared<{vec = 1}>",
         1,
-        "#ttg.blocked",
-        "#ttg.blocked needs the keys 'threadsPerWarp', 'warpsPerCTA' and 'order'",
+        "#ttg.swizzled_shared",
+        "#ttg.swizzled_shared needs the keys 'perPhase', 'maxPhase' and 'order'",
     ),
     "missing key that wheels read as 0": (
         "#ttg.swizzled_shared<{vec = 1, perPhase = 1, order = [1, 0]}>",
