@@ -42,7 +42,7 @@ def run(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPat
         (["check", "--junit", "x.yaml"], "did you mean '--format junit'?"),
         (["where", "-l", ROWS], "no such option '-l': give LAYOUT without it; see"),
         (["convert", ROWS, "-l", ROWS], "no such option '-l': give SRC_LAYOUT without it; see"),
-        (["audit", "-l", ROWS], "no such option '-l'; see"),
+        (["audit", "-l", ROWS], "; see tt-layout audit --help\n"),
         (["audit", DUMP, "--jsonl"], "--sort"),  # as click says it, with quotes or without
         (
             ["conflicts", f"{DUMP}:139"],
