@@ -65,25 +65,17 @@ BASES = {
     "multiply few rows": {"M": 16, "N": 32, "B": 64, "SWAP": 0, "TURN": 0},
     "normalize": {"M": 32, "N": 128},
 }
+OF_PRODUCTS = {
+    "as it is": {},
+    "the order of the operands": {"SWAP": 1},
+    "a transposed operand": {"TURN": 1},
+    "the element type": {"element": "fp32"},
+    "num_stages": {"num_stages": 1},
+    "num_warps": {"num_warps": 8},
+}
 CHANGES = {
-    "multiply": {
-        "as it is": {},
-        "the order of the operands": {"SWAP": 1},
-        "a transposed operand": {"TURN": 1},
-        "the element type": {"element": "fp32"},
-        "num_stages": {"num_stages": 1},
-        "num_warps": {"num_warps": 8},
-        "the block size": {"N": 128, "B": 32},
-    },
-    "multiply few rows": {
-        "as it is": {},
-        "the order of the operands": {"SWAP": 1},
-        "a transposed operand": {"TURN": 1},
-        "the element type": {"element": "fp32"},
-        "num_stages": {"num_stages": 1},
-        "num_warps": {"num_warps": 8},
-        "the block size": {"M": 32, "N": 64, "B": 32},
-    },
+    "multiply": {**OF_PRODUCTS, "the block size": {"N": 128, "B": 32}},
+    "multiply few rows": {**OF_PRODUCTS, "the block size": {"M": 32, "N": 64, "B": 32}},
     "normalize": {
         "as it is": {},
         "the element type": {"element": "fp32"},
