@@ -44,8 +44,7 @@ def results_of(
         chunksize: items that a process takes at once.
     """
     if processes < 2:
-        compute = make(*settings)
-        yield (_collected(compute, item) for item in items)
+        yield map(make(*settings), items)
         return
     with _pool(processes, make, settings, are_short=False) as pool:
         yield pool.imap(_result, items, chunksize)
@@ -74,7 +73,7 @@ def results_of_groups(
     if start_method() == "fork" and groups:
         (first, *rest), middle = groups[len(groups) // 2], len(groups) // 2
         _work = make(*settings)
-        done, groups[middle] = [_collected(_work, first)], rest
+        done, groups[middle] = [_work(first)], rest
     with _pool(processes, make, settings, are_short=True) as pool:
         _work = None
         yield chain(done, chain.from_iterable(pool.imap_unordered(_group_results, groups)))
@@ -116,14 +115,14 @@ def _result(item: Any) -> Any:
 
 
 def _group_results(items: Sequence[Any]) -> list[Any]:
-    return [_collected(_result, item) for item in items]
+    return [_collected(item) for item in items]
 
 
-def _collected(compute: Callable[[Any], Any], item: Any) -> Any:
+def _collected(item: Any) -> Any:
     """Return the result of an item, and collect the garbage that it leaves: little is alive then.
 
     Otherwise garbage is looked for in the midst of an item, among all that is needed for it.
     """
-    result = compute(item)
+    result = _result(item)
     gc.collect(0 if next(_counts) % COLLECTED else 2)
     return result
