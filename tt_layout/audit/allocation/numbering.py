@@ -10,8 +10,6 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from tt_layout.ir.ssa import Function, Operation, Region
 
 
@@ -64,17 +62,6 @@ class Numbering:
         self._numbers[self.function.originals.get(operation, operation)] = self.size
         self.size += 1
 
-    def chosen(self, is_chosen: Callable[[Operation], bool]) -> list[Operation]:
-        """Return the operations of one kind, in order, as `Function.chosen` does."""
-        if not self.function.originals:
-            return self.function.chosen(is_chosen)
-        return [operation for operation in self.operations if is_chosen(operation)]
-
     def number(self, operation: Operation) -> int:
         """Return the number of an operation."""
         return self._numbers[operation]
-
-
-def numbering_of(function: Function) -> Numbering:
-    """Return the numbering of a function, which those of one text at one place share."""
-    return Numbering(function) if function.originals else function.once("numbering", Numbering)

@@ -20,7 +20,7 @@ from tt_layout.analyses.shared_memory.buffer_placement import (
     place_buffers,
 )
 from tt_layout.audit.allocation.liveness import UPSTREAM, Liveness, Rules
-from tt_layout.audit.allocation.numbering import Numbering, numbering_of
+from tt_layout.audit.allocation.numbering import Numbering
 from tt_layout.audit.allocation.scratch import RULES, SCRATCH_ALIGNMENT, Surroundings, scratch_bytes
 from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.encodings import Encoding, SharedEncoding
@@ -307,11 +307,11 @@ class _Allocator:
         """Yield the needs of a function, in the compiler's order."""
         if not any(map(self._may_need, function.chosen(_may_need_memory))):
             return
-        numbering = numbering_of(function)
+        numbering = function.once("numbering", Numbering)
         lines = OperationLines(numbering)
         regions: dict[Region, int] = {}
-        yield from self._warp_indices(numbering, lines)
-        needing = [o for o in numbering.chosen(_may_need_memory) if self._may_need(o)]
+        yield from self._warp_indices(function, numbering, lines)
+        needing = [o for o in function.chosen(_may_need_memory) if self._may_need(o)]
         allocating = [o for o in needing if o.traits.allocates and o.results]
         live = _known_lives(numbering, allocating, self._rules)
         around = Surroundings(function, self._layouts, self._target, self._warps)
@@ -335,16 +335,17 @@ class _Allocator:
         """Tell whether an operation of a kind that may need shared memory does."""
         return not operation.traits.call or self._size_of(_callee(operation)) != 0
 
-    def _warp_indices(self, numbering: Numbering, lines: OperationLines) -> Iterator[_Need]:
+    def _warp_indices(
+        self, function: Function, numbering: Numbering, lines: OperationLines
+    ) -> Iterator[_Need]:
         """Yield the bytes by which the warps of partitions are dispatched."""
         if self._dispatches_by_warp:
             return
         counts = [
             sum(integers(operation.attributes.get("partitionNumWarps")))
-            for operation in numbering.chosen(_has_partitions)
+            for operation in function.chosen(_has_partitions)
         ]
         if any(counts):
-            function = numbering.function
             size = -(-max(counts) // WARP_GROUP) * WARP_GROUP
             indices = Allocation(
                 AllocationKind.WARPS, None, None, function.line, size, INDEX_ALIGNMENT

@@ -98,7 +98,9 @@ def needs_with(
     function = audited.functions_by_name[name]
     if rewired is not None:
         in_new = exchanged(function, exchange, rewired.values)
-        new = replace(in_new, body=rewired.body, alike=None, originals=rewired.originals)
+        new = replace(
+            in_new, body=rewired.body, originals=rewired.originals, plain=None, alike=None, facts={}
+        )
     else:
         new = exchanged(function, exchange, _changed(suggestion, function))
     functions: list[Function] = [new if other is function else other for other in audited.functions]
