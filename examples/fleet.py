@@ -72,7 +72,11 @@ def main(arguments: Sequence[str]) -> int:
     sys.stdout.write(plain_text(found))
     for kernel in found.kernels:
         watcher.keep(kernel.file, kernel.line, kernel.finding_lines)
-    return tell_failures(watcher) if found.kernels else 2
+    try:
+        return tell_failures(watcher, found.passed_over) if found.kernels else 2
+    except LayoutError as error:
+        sys.stderr.write(f"{error.printed()}\n")
+        return 2
 
 
 if __name__ == "__main__":

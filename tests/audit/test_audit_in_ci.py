@@ -65,6 +65,45 @@ def test_annotations_are_at_the_lines_of_the_program(run: Run) -> None:
     assert run("audit", "--diff", "matmul.ttgir", "softmax.ttgir", "--format", "github").status == 2
 
 
+@pytest.mark.parametrize("form", ["text", "json", "github", "features"])
+def test_what_was_not_read_does_not_pass(form: str, run: Run, tmp_path: Path) -> None:
+    """A finding beside it does not hide it, and without a limit nothing fails."""
+    folder = tmp_path / "dumps"
+    folder.mkdir()
+    shutil.copy("softmax.ttgir", folder)
+    text = Path("matmul.ttgir").read_text()
+    (folder / "cut.ttgir").write_text(text[: len(text) // 2])
+    command = ("audit", "dumps", "--format", form)
+    for kind in ("conflicts", "narrow-loads"):
+        outcome = run(*command, "--fail-on", kind)
+        message = outcome.err.partition("error: ")[2].splitlines()
+        assert outcome.status == 2
+        assert message[0] == (
+            "--fail-on needs every dump to be read, but 1 was skipped: mend it, or name the others "
+            "alone"
+        )
+        assert message[1].startswith(f"{Path('dumps', 'cut.ttgir')}: the module that begins on")
+        assert message[1].endswith("--partial audits what there is")
+        assert ("failed on narrow-loads" in outcome.err) is (kind == "narrow-loads")
+        assert run(*command, "--fail-on", kind, "--partial").status == (kind == "narrow-loads")
+        assert run("audit", "dumps/softmax.ttgir", "--fail-on", kind).status != 2
+    outcome = run(*command)
+    assert outcome.status == 0
+    assert "the text is truncated" in " ".join((outcome.out + outcome.err).split())
+
+
+def test_a_baseline_needs_both_folders_whole(run: Run, tmp_path: Path) -> None:
+    for name in ("before", "after"):
+        (tmp_path / name).mkdir()
+        shutil.copy("softmax.ttgir", name)
+    assert run("audit", "--baseline", "before", "after").status == 0
+    (tmp_path / "before" / "empty.ttgir").write_text("")
+    outcome = run("audit", "--baseline", "before", "after")
+    assert outcome.status == 2
+    assert outcome.out.startswith("1 kernel: 0 more expensive")
+    assert outcome.err.splitlines()[1] == f"{Path('before', 'empty.ttgir')}: the file is empty"
+
+
 def test_an_error_is_annotated_as_one(run: Run) -> None:
     """Without ``--fail-on``, too: the exit status is 0, but the compiler refuses the kernel."""
     text = "#b = #ttg.blocked<{odrer = [1]}>\nmodule {\n  %0 = x.y : tensor<8x16xf16, #b>\n}\n"

@@ -123,6 +123,10 @@ def test_what_is_no_event_is_named_and_left_out(tmp_path: Path, run: Run) -> Non
     assert f"{path}:2 skipped: it is not JSON" in " ".join(output.split())
     assert f"{path}:3 skipped: it is not an event" in " ".join(output.split())
     assert "@strided" in output
+    for form in ("text", "features"):
+        result = run("audit", str(path), "--format", form, "--fail-on", "conflicts")
+        assert result.status == 2
+        assert f"{path}:2: it is not JSON" in result.err
 
 
 def test_a_log_that_is_cut_off_keeps_what_it_has(tmp_path: Path, run: Run) -> None:

@@ -222,3 +222,17 @@ def test_a_file_that_is_no_report_is_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "k.json").write_text(text)
     with pytest.raises(LayoutError, match="expected the JSON of watched kernels"):
         kernels_in_report(str(tmp_path / "k.json"))
+
+
+def test_kernels_without_an_audit_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "k.json"
+    kernel = {"name": "copy", "audit": None, "reason": "found no MLIR in it"}
+    path.write_text(json.dumps({"kernels": [kernel], "failure": "ImportError: x"}))
+    report = kernels_in_report(str(path))
+    assert (report.kernels, report.unread) == (
+        (),
+        (
+            (f"@copy of {path}", "found no MLIR in it"),
+            (str(path), "not all was seen: ImportError: x"),
+        ),
+    )

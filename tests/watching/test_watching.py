@@ -215,6 +215,9 @@ def test_a_kernel_that_cannot_be_read_is_named(modules: Any, tmp_path: Path) -> 
     with tt_layout.watch(out=io.StringIO()) as seen:
         function.run(Tensor(), 2, grid=(1,), warmup=False)
     assert "strided skipped" in str(seen)
+    watched = tt_layout.watch(fail_on="conflicts", out=io.StringIO())
+    with pytest.raises(tt_layout.LayoutError, match="what was not read: strided: "), watched:
+        function.run(Tensor(), 2, grid=(1,), warmup=False)
 
 
 def test_findings_that_are_watched_for_raise(kernel: Any) -> None:

@@ -9,7 +9,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain
 from typing import IO, TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from tt_layout.errors import LayoutError
 from tt_layout.reports.writing import DEFAULT_SIZE, terminal_size, write
 
 if TYPE_CHECKING:
+    from tt_layout.dumps.audits import PassedOver
     from tt_layout.reports.report import Report
     from tt_layout.reports.watched_findings import Watcher
 
@@ -27,7 +28,7 @@ KEPT = 1 << 22
 """Bytes of a report that are kept in memory until all of it has been made."""
 
 MAX_NAMED = 20
-"""Findings that are named on standard error."""
+"""Findings, or dumps without an audit, that are named on standard error."""
 
 Chunk = bytes | memoryview
 PAGER = "less"
@@ -102,8 +103,16 @@ def note(text: str) -> None:
     click.echo(fitted(f"note: {text}", sys.stderr), err=True)
 
 
-def tell_failures(watcher: Watcher) -> int:
-    """Name the findings that the audit fails on, on standard error; return the exit status."""
+def tell_failures(watcher: Watcher, passed_over: Sequence[PassedOver] = ()) -> int:
+    """Name the findings that the audit fails on, on standard error; return the exit status.
+
+    Args:
+        watcher: collector of the findings.
+        passed_over: dumps without an audit.
+
+    Raises:
+        LayoutError: the audit may fail on findings, and there are such dumps.
+    """
     from tt_layout.safe_text import safe
 
     failures = watcher.failures
@@ -115,7 +124,32 @@ def tell_failures(watcher: Watcher) -> int:
         )
     if len(failures) > MAX_NAMED:
         click.echo(f"failed on {len(failures) - MAX_NAMED} more findings", err=True)
+    if watcher.has_limits:
+        refuse_unread("--fail-on", passed_over)
     return 1 if failures else 0
+
+
+def refuse_unread(option: str, passed_over: Sequence[PassedOver]) -> None:
+    """Refuse to pass dumps that were not read.
+
+    Args:
+        option: the option that needs all of them.
+        passed_over: dumps without an audit.
+
+    Raises:
+        LayoutError: there are any.
+    """
+    if not passed_over:
+        return
+    from tt_layout.wording import count
+
+    number = len(passed_over)
+    skipped = "1 was skipped: mend it" if number == 1 else f"{number} were skipped: mend them"
+    lines = [f"{option} needs every dump to be read, but {skipped}, or name the others alone"]
+    lines += [f"{unread.file}: {unread.reason}" for unread in passed_over[:MAX_NAMED]]
+    if number > MAX_NAMED:
+        lines.append(count(number - MAX_NAMED, "more dump"))
+    raise LayoutError("\n".join(lines))
 
 
 def fitted(text: str, stream: IO[str]) -> str:

@@ -14,7 +14,7 @@ from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from tt_layout.audit.kernel import SETTLED, Kernel
-from tt_layout.dumps.audits import FileKernels
+from tt_layout.dumps.audits import FileKernels, PassedOver
 from tt_layout.dumps.dump import Reading
 from tt_layout.encodings.third_parties import installed
 from tt_layout.errors import FileLocation, LayoutError
@@ -136,10 +136,11 @@ def from_plain(plain: Any, name: str) -> FileKernels:
     )
 
 
-def kernels_in_report(path: str) -> tuple[Kernel, ...]:
+def kernels_in_report(path: str) -> FileKernels:
     """Return the kernels in a JSON report of `tt_layout.watch` or ``pytest --tt-audit-report``.
 
-    They have the fields that a comparison needs; kernels without an audit are left out.
+    They have the fields that a comparison needs; unread are kernels without an audit, and what the
+    report says was not seen.
 
     Args:
         path: the file.
@@ -149,8 +150,17 @@ def kernels_in_report(path: str) -> tuple[Kernel, ...]:
     """
     try:
         plain = json.loads(read_bytes(path, MAX_REPORT))
-        entries = [entry["audit"] for entry in plain["kernels"]]
-        return tuple(_reported(audit) for audit in entries if audit is not None)
+        kernels = [
+            _reported(entry["audit"]) for entry in plain["kernels"] if entry["audit"] is not None
+        ]
+        unread = [
+            PassedOver(f"@{entry['name']} of {path}", str(entry["reason"]))
+            for entry in plain["kernels"]
+            if entry["audit"] is None
+        ]
+        if plain["failure"] is not None:
+            unread.append(PassedOver(path, f"not all was seen: {plain['failure']}"))
+        return FileKernels(tuple(kernels), unread=tuple(unread))
     except (ValueError, KeyError, TypeError, RecursionError):
         message = "expected the JSON of watched kernels, as pytest --tt-audit-report writes it"
         raise LayoutError(message, FileLocation(path)) from None

@@ -127,7 +127,10 @@ class EachKernel:
         names: names of dumps, and of folders with dumps.
         reading: how dumps are read.
         watcher: collects the findings.
-        tell: takes sentences on files that are skipped, or have no layouts yet.
+        tell: takes sentences on dumps that are skipped, or have no layouts yet.
+
+    Attributes:
+        passed_over: the dumps skipped so far.
     """
 
     def __init__(
@@ -139,6 +142,7 @@ class EachKernel:
     ) -> None:
         self._files = files_of(names)
         self._reading, self._watcher, self._tell = reading, watcher, tell
+        self.passed_over: list[PassedOver] = []
 
     def all_kernels(self) -> Iterator[Kernel]:
         """Yield the kernels of every dump; one that cannot be read is skipped.
@@ -149,7 +153,10 @@ class EachKernel:
         auditor, unread = Auditor(self._reading), 0
         for file in self._files:
             try:
-                for dump in open_dumps(file).dumps:
+                opened = open_dumps(file)
+                for left_out in opened.unread:
+                    self._pass_over(*left_out)
+                for dump in opened.dumps:
                     for audit in self._watcher.pass_on(file, auditor.audits(dump)):
                         kernels = kernels_of(audit, grid_of(audit), dump.source.name)
                         if any(kernel.is_before_layouts for kernel in kernels):
@@ -159,8 +166,12 @@ class EachKernel:
                 unread += 1
                 if unread == len(self._files):
                     raise
-                self._tell(f"{file} skipped: {error.message}")
+                self._pass_over(file, error.message)
         auditor.check_given()
+
+    def _pass_over(self, name: str, reason: str) -> None:
+        self.passed_over.append(PassedOver(name, reason))
+        self._tell(f"{name} skipped: {reason}")
 
 
 class Screenful(NamedTuple):

@@ -97,6 +97,11 @@ class Watcher:
         self._limits, self.program = limits, program
         self.found: list[NamedFinding] = []
 
+    @property
+    def has_limits(self) -> bool:
+        """Whether an audit fails on any findings."""
+        return bool(self._limits)
+
     def pass_on(self, file: str, audits: Iterable[Audit]) -> Iterator[Audit]:
         """Yield audits and keep their findings."""
         for audit in audits:

@@ -103,9 +103,7 @@ class WatchedTests:
         python = self._config.getoption("--tt-audit-compile")
         with compiling(python or None) if python is not None else nullcontext():
             self._report = self._seen.report
-        self._failures = self._report.failures(self._limits)
-        if self._limits:
-            self._failures += [f"what was not seen: {lost}" for lost in self._seen.lost]
+        self._failures = self._seen.failures(self._limits)
         if self._file is not None:
             self._problem = self._file.write(self._report, self._limits)
         if self._failures and session.exitstatus == pytest.ExitCode.OK:

@@ -232,13 +232,20 @@ class WatchReport(Printed):
         return Suite("tt-layout", (_case(kernel, self.limits) for kernel in self.kernels))
 
     def failures(self, limits: Limits) -> list[str]:
-        """Return a line for each finding that is a failure, the most expensive first."""
+        """Return a line for each failure: findings, the most expensive first, then what is unread.
+
+        Without limits nothing is a failure.
+        """
         watcher = Watcher(limits)
         for audit in (kernel.audit for kernel in self.kernels if kernel.audit is not None):
             watcher.keep(audit.file, audit.line, audit.finding_lines)
         return [
             f"{failed.finding.kinds[0]}: {failed.file}: {failed.finding.message}"
             for failed in watcher.failures
+        ] + [
+            f"what was not read: {unread.file}: {unread.reason}"
+            for unread in passed_over(self.kernels)
+            if watcher.has_limits
         ]
 
 

@@ -104,8 +104,17 @@ class WatchedKernels:
     @property
     def failure(self) -> str | None:
         """The first failure of the hooks in any process, or of a process that sent nothing."""
+        return next(self._unseen, None)
+
+    @property
+    def _unseen(self) -> Iterator[str]:
         failures = [self.record.failure, *(log.failure for log in self._logs), *self.lost]
-        return next(filter(None, failures), None)
+        return filter(None, failures)
+
+    def failures(self, limits: Limits) -> list[str]:
+        """Return a line for each finding that is a failure, and for what was not seen or read."""
+        unseen = self._unseen if limits else ()
+        return [*self.report.failures(limits), *(f"what was not seen: {text}" for text in unseen)]
 
     @property
     def _by_process(self) -> Iterator[tuple[SeenKernel, ...]]:
@@ -177,8 +186,8 @@ def watch(
         The kernels seen so far; ``str()`` of it is the table, ``report`` the audit as a value.
 
         Raises:
-            LayoutError: at the end of the block, naming each finding that ``fail_on`` covers; or at
-                its beginning, if there is no such kind.
+            LayoutError: at the end of the block, naming each finding that ``fail_on`` covers, and
+                what was not seen; or at its beginning, if there is no such kind.
 
     Example:
         >>> import io
@@ -222,7 +231,7 @@ def _watching(limits: Limits, target: ReportFile | IO[str] | None) -> Iterator[W
             raise
     failures = _finish(seen, target, limits)
     if failures:
-        raise LayoutError("\n".join(["the kernels have findings that are watched for", *failures]))
+        raise LayoutError("\n".join(["the kernels fail what is watched for", *failures]))
 
 
 def _finish(seen: WatchedKernels, out: ReportFile | IO[str] | None, limits: Limits) -> list[str]:
@@ -238,7 +247,7 @@ def _finish(seen: WatchedKernels, out: ReportFile | IO[str] | None, limits: Limi
             problem = out.write(report, limits)
         else:
             problem = write_table(report, out if out is not None else sys.stderr)
-        failures = report.failures(limits)
+        failures = seen.failures(limits)
     except Exception as error:
         problem = f"cannot report the kernels: {type(error).__name__}: {error}"
         failures = [problem] if limits else []

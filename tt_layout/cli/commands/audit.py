@@ -16,7 +16,7 @@ from tt_layout.audit.audit import SORTS, Audit, sort_movements
 from tt_layout.audit.passes import Compilations
 from tt_layout.audit.rules import kinds
 from tt_layout.cli.compiling import compile_options
-from tt_layout.cli.output import emit, note, tell_failures
+from tt_layout.cli.output import emit, note, refuse_unread, tell_failures
 from tt_layout.cli.parameters import FileParameter, chosen_release, npot_option, release_option
 from tt_layout.cli.values import (
     gpu_option,
@@ -151,7 +151,8 @@ class Options(NamedTuple):
     passes, the last before the conversion to LLVM. FILE@3, FILE@last and FILE:13 select one.
     Several files, or a folder with all .mlir, .ttir and .ttgir files below it, give a line for
     each kernel, the worst first. Exits 0; 1 with --fail-on if there is such a finding (with
-    --diff a new one), else with --diff if anything changed; 2 on error.
+    --diff a new one), else with --diff if anything changed; 2 on error, and with --fail-on or
+    --baseline if one of several files cannot be read.
     """,
 )
 @click.argument("files", nargs=-1, required=True, type=FileParameter(), metavar="FILE")
@@ -432,8 +433,9 @@ def _list_kernels(files: Sequence[str], chosen: Options, output_format: str) -> 
     """Show a line for each kernel of several dumps, or print each in a format of kernels."""
     watcher, reading = chosen.watcher(), chosen.reading
     if issubclass(EachKernel, format_named(output_format).needs):
-        emit(EachKernel(files, reading, watcher, note), output_format)
-        return tell_failures(watcher)
+        each = EachKernel(files, reading, watcher, note)
+        emit(each, output_format)
+        return tell_failures(watcher, each.passed_over)
     listed = many_kernels(
         files,
         reading,
@@ -445,8 +447,13 @@ def _list_kernels(files: Sequence[str], chosen: Options, output_format: str) -> 
     overview = KernelOverview(*listed, chosen.top, screen.lines if screen is not None else None)
     for kernel in listed.kernels:
         watcher.keep(kernel.file, kernel.line, kernel.finding_lines)
-    emit(watcher if _annotates(output_format) else overview, output_format)
-    return tell_failures(watcher)
+    if _annotates(output_format):
+        for skipped in listed.passed_over if not watcher.has_limits else ():
+            note(f"{skipped.file} skipped: {skipped.reason}")
+        emit(watcher, output_format)
+    else:
+        emit(overview, output_format)
+    return tell_failures(watcher, listed.passed_over)
 
 
 def _compare(files: Sequence[str], chosen: Options, output_format: str) -> int:
@@ -473,7 +480,7 @@ def _against_baseline(
     """Show the changes of each kernel since another folder, or another report.
 
     Raises:
-        LayoutError: there is more than one folder to compare, or nothing in one can be read.
+        LayoutError: there is more than one folder to compare, or a dump in one was skipped.
     """
     from tt_layout.dumps.cache import kernels_in_report
     from tt_layout.reports.compared_dumps import BaselineReport, changes_between
@@ -482,7 +489,8 @@ def _against_baseline(
         raise LayoutError(f"--baseline compares with one folder or file, got {len(files)}")
     names = baseline, files[0]
     if all(name.endswith(".json") for name in names):
-        listed = [ManyKernels(kernels_in_report(name), ()) for name in names]
+        reports = map(kernels_in_report, names)
+        listed = [ManyKernels(report.kernels, report.unread) for report in reports]
     else:
         read = partial(many_kernels, reading=chosen.reading, cache=chosen.cache, has_bounds=True)
         listed = [read([name], progress=dumps_shown) for name in names]
@@ -492,6 +500,7 @@ def _against_baseline(
         changes, tuple(passed for many in listed for passed in many.passed_over)
     )
     emit(report, output_format)
+    refuse_unread("--baseline", report.passed_over)
     return 1 if report.is_worse else 0
 
 
