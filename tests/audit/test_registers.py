@@ -22,6 +22,7 @@ from tt_layout.audit.registers.live_ranges import (
     Derivations,
     LiveRange,
     LiveRanges,
+    MaskedLoads,
     Numbers,
     ValueSizes,
     live_ranges,
@@ -465,31 +466,54 @@ module""",
     assert found.live == 32 + 2 * 4  # the sum, and operands of two dots of four
 
 
-@pytest.mark.parametrize(("target", "spills"), [("cuda:80", True), ("cuda:86", False)])
-def test_long_products_of_single_elements_spill_on_sm80_alone(target: str, spills: bool) -> None:
-    """Of 64x32x64 ptxas for sm80 spills 30 of 255 registers; for sm86 it takes 128."""
+def product_of_elements(rows: int, addend: str, target: str) -> RegisterPressure:
+    """Return the registers of a product of rows x 64 with 64 x 64, without matrix instructions."""
     parent = "parent = #d}>>"
-    left = f"tensor<64x64xf32, #ttg.dot_op<{{opIdx = 0, {parent}"
-    right = f"tensor<64x32xf32, #ttg.dot_op<{{opIdx = 1, {parent}"
-    memory = "#shared, #ttg.shared_memory, mutable>"
-    first, second = f"!ttg.memdesc<64x64xf32, {memory}", f"!ttg.memdesc<64x32xf32, {memory}"
+    left = f"tensor<{rows}x64xf32, #ttg.dot_op<{{opIdx = 0, {parent}"
+    right = f"tensor<64x64xf32, #ttg.dot_op<{{opIdx = 1, {parent}"
+    sums, memory = f"tensor<{rows}x64xf32, #d>", "#shared, #ttg.shared_memory, mutable>"
+    first, second = f"!ttg.memdesc<{rows}x64xf32, {memory}", f"!ttg.memdesc<64x64xf32, {memory}"
     head = HEAD.replace(
         "\nmodule",
         """
-#d = #ttg.blocked<{sizePerThread = [4, 4], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1],
+#d = #ttg.blocked<{sizePerThread = [4, 4], threadsPerWarp = [2, 16], warpsPerCTA = [4, 1],
                    order = [1, 0]}>
 #shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
 module""",
     )
-    body = f"%b = ttg.local_alloc : () -> {first}\n%e = ttg.local_alloc : () -> {second}\n"
-    body += "%z = arith.constant dense<0.0> : tensor<64x32xf32, #d>\n"
-    body += f"%l = ttg.local_load %b : {first} -> {left}\n"
-    body += f"%r = ttg.local_load %e : {second} -> {right}\n"
-    body += f"%s = tt.dot %l, %r, %z : {left} * {right} -> tensor<64x32xf32, #d>\n"
-    body += f"ttg.local_store %s, %e : tensor<64x32xf32, #d> -> {second}\n"
+    body = f"""
+    %b = ttg.local_alloc : () -> {first}
+    %e = ttg.local_alloc : () -> {second}
+    %z = arith.constant dense<0.0> : {sums}
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %sum = scf.for %i = %c0 to %n step %c1 iter_args(%t = %z) -> ({sums}) : i32 {{
+      %l = ttg.local_load %b : {first} -> {left}
+      %r = ttg.local_load %e : {second} -> {right}
+      %s = tt.dot %l, %r, {addend} : {left} * {right} -> {sums}
+      scf.yield %s : {sums}
+    }}
+    ttg.local_store %sum, %b : {sums} -> {first}
+    """
     [module] = parse_ir(head.replace("TARGET", target) + body + FOOT)
     [found] = module_registers(AuditedModule(module, SharedWork()))
-    assert found.spills is spills
+    return found
+
+
+@pytest.mark.parametrize(("target", "spills"), [("cuda:80", True), ("cuda:86", False)])
+def test_long_products_of_single_elements_in_loops_spill_on_sm80_alone(
+    target: str, spills: bool
+) -> None:
+    """Of 32x64x64 ptxas for sm80 spills 26 of 255 registers; for sm90 it takes 79."""
+    assert product_of_elements(32, "%t", target).spills is spills
+
+
+@pytest.mark.parametrize(("rows", "addend", "spills"), [(64, "%z", True), (64, "%t", False)])
+def test_long_products_of_single_elements_spill_where_they_are_added_to_a_constant(
+    rows: int, addend: str, spills: bool
+) -> None:
+    """Of 64x64x64 ptxas for sm90 spills 120 of 255 registers; added to a loop's sum, 128 do."""
+    assert product_of_elements(rows, addend, "cuda:90").spills is spills
 
 
 @pytest.mark.parametrize(("target", "is_ahead"), [("hip:gfx1250", True), ("hip:gfx1100", False)])
@@ -535,7 +559,7 @@ def test_large_kernels_may_take_half_of_what_small_ones_suggest() -> None:
     line = find_target("sm90").compiler
     assert line is not None
     small, large = (line.straight.range(RegisterDemand(live), 255, 32) for live in (24, 240))
-    assert small.low >= 0.72 * small.needed
+    assert small.low >= 0.62 * small.needed
     assert large.low <= 0.52 * large.needed
 
 
@@ -614,8 +638,9 @@ def traffic(body: str) -> RegisterDemand:
         def elements(self, value: Value) -> int:
             return self.words(value)
 
-        def narrow_loads(self, value: Value) -> int:
-            return 2 * self.words(value) if value.name == "%single" else 0
+        def masked_loads(self, value: Value) -> MaskedLoads:
+            is_one, words = value.name == "%single", self.words(value)
+            return MaskedLoads(2 * words, is_narrow=True) if is_one else MaskedLoads()
 
         def slices(self, value: Value) -> float:
             return 0
@@ -632,14 +657,14 @@ def traffic(body: str) -> RegisterDemand:
 
 def test_what_is_loaded_stored_exchanged_and_computed_step_by_step_is_counted() -> None:
     plain = traffic(TRAFFIC.replace("OPERATION", "math.exp"))
-    assert plain == RegisterDemand(0, loads=1, loaded=32, stored=32)
+    assert plain == RegisterDemand(0, loads=1, loaded=32, stored=32, ahead=32)
     assert traffic(TRAFFIC.replace("OPERATION", "math.erf")) == plain._replace(functions=32)
     twice = traffic(LOAD + LOAD.replace("%x", "%z") + STORE.format("x") + STORE.format("z"))
-    assert twice == RegisterDemand(0, loads=2, loaded=64, stored=32)
+    assert twice == RegisterDemand(0, loads=2, loaded=64, stored=32, ahead=64)
     exchange = "%y = ttg.convert_layout %x : tensor<4096xf32, #a> -> tensor<4096xf32, #b>\n"
     back = "%z = ttg.convert_layout %y : tensor<4096xf32, #b> -> tensor<4096xf32, #a>\n"
     exchanged = traffic(LOAD + exchange + back + STORE.format("z"))
-    assert exchanged == RegisterDemand(0, loads=1, loaded=32, stored=32, exchanged=64)
+    assert exchanged == plain._replace(exchanged=64)
 
 
 def test_divisions_and_the_rounds_of_a_random_generator_are_counted() -> None:
@@ -736,6 +761,93 @@ def test_loads_are_counted_of_the_loop_with_the_most() -> None:
     for name in ("u", "v"):
         body += LOAD.replace("%x", f"%{name}") + STORE.format(name)
     assert traffic(body + "}\n").loads == 2
+
+
+STEPPED = """
+%c0 = arith.constant 0 : i32
+%c1 = arith.constant 1 : i32
+%r = tt.make_range {end = 4096 : i32, start = 0 : i32} : tensor<4096xi32, #a>
+%w = tt.splat %n : i32 -> tensor<4096xi32, #a>
+%step = arith.constant dense<1> : tensor<4096xi32, #a>
+%scaled = arith.muli %r, %w : tensor<4096xi32, #a>
+%first = tt.addptr %p, OFFSETS : tensor<4096x!tt.ptr<f32>, #a>, tensor<4096xi32, #a>
+%end = scf.for %i = %c0 to %n step %c1 iter_args(%q = %first)
+    -> (tensor<4096x!tt.ptr<f32>, #a>) : i32 {
+  %x = tt.load %q : tensor<4096x!tt.ptr<f32>, #a>
+  tt.store %q, %x : tensor<4096x!tt.ptr<f32>, #a>
+  %more = tt.addptr %q, %step : tensor<4096x!tt.ptr<f32>, #a>, tensor<4096xi32, #a>
+  scf.yield %more : tensor<4096x!tt.ptr<f32>, #a>
+}
+"""
+
+
+def test_addresses_that_a_loop_steps_take_registers_where_no_constant_leads_to_them() -> None:
+    """States apart by an argument: ptxas takes 128 registers of a kernel, side by side 32."""
+    head = HEAD.replace("%p: tensor<4096x!tt.ptr<f32>, #a>", "%b: !tt.ptr<f32>")
+    base = "%p = tt.splat %b : !tt.ptr<f32> -> tensor<4096x!tt.ptr<f32>, #a>\n"
+    apart, beside = (
+        pressure(base + STEPPED.replace("OFFSETS", name), head=head) for name in ("%scaled", "%r")
+    )
+    assert apart.needed >= beside.needed + 16
+
+
+def test_the_most_is_that_of_all_loads_issued_ahead() -> None:
+    """A convolution of four rows of 32 masked elements: ptxas takes 190 registers."""
+    line = find_target("sm90").compiler
+    assert line is not None
+    few, many = (line.straight.range(RegisterDemand(70, ahead=ahead), 255) for ahead in (32, 148))
+    assert few.needed == many.needed
+    assert few.high < 150 < 190 <= many.high <= 255
+    assert line.straight.range(RegisterDemand(70, ahead=2048), 255).high == 255, "it may not spill"
+
+
+def test_loads_take_no_more_than_a_share_of_the_registers_ahead() -> None:
+    """Of 128 loads of 16 registers each ptxas takes 48 registers."""
+    loads = "".join(
+        LOAD.replace("%x", f"%x{at}") + f"%s{at + 1} = arith.addf %s{at}, %x{at}"
+        " : tensor<4096xf32, #a>\n"
+        for at in range(64)
+    )
+    body = LOAD.replace("%x", "%s0") + loads + STORE.format("s64")
+    assert not pressure(body).spills
+
+
+@pytest.mark.parametrize(
+    ("elements", "loads", "may"), [(48, 4, True), (48, 3, False), (47, 9, False)]
+)
+def test_elements_that_are_loaded_one_by_one_under_masks_may_spill(
+    elements: int, loads: int, may: bool
+) -> None:
+    """To reach a step of the occupancy: ptxas spills 14 of such a kernel with 72 registers."""
+    model = find_target("sm90").compiler
+    assert model is not None
+    demand = RegisterDemand(40, singles=elements, loads=loads)
+    assert (model.straight.range(demand, 255).high > 255) is may
+
+
+def test_masked_loads_of_single_elements_in_loops_take_registers() -> None:
+    """Every third word under a mask: ptxas takes 58 registers of a kernel, without the mask 40."""
+    loop = ONE_AFTER_THE_OTHER.replace("STEP", "3") + PIXELS.replace("i8", "i32").replace(
+        "%x = ",
+        "%c0 = arith.constant 0 : i32\n%c1 = arith.constant 1 : i32\n"
+        "scf.for %k = %c0 to %n step %c1 : i32 {\n%x = ",
+    )
+    loop += STORE.format("y") + "}\n"
+    head = HEAD.replace("%n: i32", "%n: i32, %b: !tt.ptr<i32> {tt.divisibility = 16 : i32}")
+    masked, unmasked = (
+        pressure(body, head=head).needed for body in (loop, loop.replace("%at, %m", "%at"))
+    )
+    assert masked >= unmasked + 7
+
+
+def test_addresses_of_gfx9_are_kept_or_computed_again() -> None:
+    model = find_target("gfx942").compiler
+    assert model is not None
+    few, many = (
+        model.products.range(RegisterDemand(61, addresses=addresses), 512) for addresses in (0, 72)
+    )
+    assert (few.low, few.needed) == (many.low, many.needed)
+    assert many.high == few.high + 72
 
 
 def test_exchanges_stores_and_functions_take_registers() -> None:

@@ -187,7 +187,7 @@ def test_the_order_of_a_screen_is_that_of_questions() -> None:
         "run: tt-layout apply k.ttgir --finding 1 -o new.ttgir",
         "cannot be set in Triton; it depends on",
         "8 KiB of 64 KiB of shared memory",
-        "about 48 to 81 of 512 registers per thread (estimate)",
+        "about 44 to 81 of 512 registers per thread (estimate)",
         "and 1 more finding (1 store of 8 bytes per thread): .whole lists it",
     ]
     places = [text.index(part) for part in parts]

@@ -33,6 +33,10 @@ MOST_COMPARED = 250
 """Registers of 64-bit indices for comparisons; beyond these, compilers recompute them."""
 
 
+MANY_ADDRESSES = 32
+"""Registers of addresses from which compilers may keep some and compute others again."""
+
+
 class RegisterRange(NamedTuple):
     """Expected range of the registers that a kernel needs.
 
@@ -70,6 +74,8 @@ class RegisterDemand(NamedTuple):
         guarded: elements narrower than a register from masked loads, which come one by one, in
             addition to their packed registers.
         held: values held across a reduction or a layout conversion.
+        singles: masked loads of single elements, in the loop with the most.
+        ahead: results of all loads outside of loops, as if all were issued ahead.
     """
 
     live: float
@@ -87,6 +93,8 @@ class RegisterDemand(NamedTuple):
     unpacked: int = 0
     guarded: int = 0
     held: int = 0
+    singles: int = 0
+    ahead: int = 0
 
 
 class HeldRegisters(NamedTuple):
@@ -109,8 +117,8 @@ class Weights(NamedTuple):
         base: constant for counters and what the schedule keeps in flight.
         accumulators, addresses, carried, compared: weights of these, in addition to that of the
             live ones.
-        loads, loaded, stored, exchanged, functions, divisions, random, unpacked, guarded, held:
-            further weights.
+        loads, loaded, stored, exchanged, functions, divisions, random, unpacked, guarded, held,
+            singles, ahead: further weights.
     """
 
     live: float
@@ -129,6 +137,8 @@ class Weights(NamedTuple):
     unpacked: float = 0
     guarded: float = 0
     held: float = 0
+    singles: float = 0
+    ahead: float = 0
 
     def registers(self, demand: RegisterDemand) -> int:
         """Return the registers for a demand.
@@ -206,6 +216,18 @@ class FreeRegisters(NamedTuple):
         return min(wanted, max(free, round(self.pressed * needed)))
 
 
+class Crowd(NamedTuple):
+    """Masked loads of single elements that crowd the registers of a kernel.
+
+    Attributes:
+        elements: the least number of elements that are loaded one by one.
+        loads: the least number of loads.
+    """
+
+    elements: int
+    loads: int
+
+
 class RegisterLine(NamedTuple):
     """Model of a kernel's registers from those that its values occupy, for one kind of kernels.
 
@@ -225,6 +247,11 @@ class RegisterLine(NamedTuple):
             may spill; None if `most` decides.
         spills_from: fraction at which it spills; None if `least` decides.
         held: minimum registers per register that is held across operations.
+        ahead: registers of a kernel that issues all loads outside of loops ahead, by `ahead` of its
+            demand; None if no compiler of the kind does.
+        addresses_beside: registers added to the upper end for each of `addresses` where these are
+            `MANY_ADDRESSES` or more, which a compiler may keep or compute again.
+        crowd: masked loads from which a kernel may spill; None if they do not matter.
     """
 
     needed: Weights
@@ -241,6 +268,9 @@ class RegisterLine(NamedTuple):
     may_spill_from: float | None = None
     spills_from: float | None = None
     held: HeldRegisters = HeldRegisters()
+    ahead: RangeEnd | None = None
+    addresses_beside: float = 0
+    crowd: Crowd | None = None
 
     def range(
         self,
@@ -279,14 +309,29 @@ class RegisterLine(NamedTuple):
         no_less = round(max(part * words for part, words in pairs))
         needed = max(needed, no_less)
         low = max(no_less, min(needed, max(kept, least.of(needed))))
-        high = max(needed, most.of(needed))
+        has_many = demand.addresses >= MANY_ADDRESSES
+        beside = round(self.addresses_beside * demand.addresses) if has_many else 0
+        high = max(needed, most.of(needed) + beside)
+        if self.ahead is not None:
+            high = max(high, self.ahead.of(demand.ahead))
         if limit is not None and self.spills_from is not None:
             spills = needed >= self.spills_from * limit or no_less > limit
             low = max(low, limit + 1) if spills else min(low, limit)
         if limit is not None and self.may_spill_from is not None:
-            may_spill = needed >= self.may_spill_from * limit
+            may_spill = needed + beside >= self.may_spill_from * limit or self._is_crowded(demand)
             high = max(high, limit + 1) if may_spill else min(high, limit)
         return RegisterRange(low, max(low, needed), max(low, high))
+
+    def _is_crowded(self, demand: RegisterDemand) -> bool:
+        """Tell whether so many elements are loaded one by one that a kernel may spill.
+
+        Each waits in a register of its own with its predicate, and the assembler spills a few to
+        reach a step of the occupancy.
+        """
+        crowd = self.crowd
+        if crowd is None or demand.loads < crowd.loads:
+            return False
+        return demand.singles >= crowd.elements
 
 
 class CompilerModel(NamedTuple):
@@ -300,8 +345,9 @@ class CompilerModel(NamedTuple):
         straight: for all others.
         slices: number of live slices along K of an operand that is loaded from shared memory
             for one product only; 0 for all of them.
-        whole_operands: whether the operands of a product without matrix instructions are loaded
-            whole if it adds 64 or more products for each of 16 or more elements of a thread.
+        whole_sums: elements of a thread from which a product without matrix instructions loads its
+            operands whole if it adds 64 products or more for each to a constant; 0 for never.
+        whole_in_loops: whether any product in a loop does, from 1,024 products of a thread on.
         sinks_shared_loads: whether loads from shared memory, like elementwise operations, sink to
             the first use of their result; if that is a dot, only to the dot before it.
         sinks_scans: whether scans sink.
@@ -318,4 +364,5 @@ class CompilerModel(NamedTuple):
     scans_whole: int = 0
     asynchronous: RegisterLine | None = None
     tensor_memory: RegisterLine | None = None
-    whole_operands: bool = False
+    whole_sums: int = 0
+    whole_in_loops: bool = False

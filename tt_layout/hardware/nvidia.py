@@ -13,6 +13,7 @@ from tt_layout.hardware.compiler import (
     TRANSPOSED,
     WARPS,
     CompilerModel,
+    Crowd,
     FreeRegisters,
     HeldRegisters,
     Knobs,
@@ -59,6 +60,7 @@ _COMPILER = CompilerModel(
         may_spill_from=0.75,
         spills_from=1.3,
         held=HeldRegisters(products=1.6, exchanges=1.45),
+        crowd=Crowd(40, loads=3),
     ),
     asynchronous=RegisterLine(
         Weights(0.7, 20.9, accumulators=0.35, addresses=0.235, compared=0.34),
@@ -70,6 +72,7 @@ _COMPILER = CompilerModel(
         may_spill_from=0.85,
         spills_from=1,
         held=HeldRegisters(products=1.38, exchanges=1.25),
+        crowd=Crowd(40, loads=3),
     ),
     tensor_memory=RegisterLine(
         Weights(0.62, 28, stored=0.69, compared=0.18),
@@ -80,30 +83,42 @@ _COMPILER = CompilerModel(
         most_indices=40,
         may_spill_from=0.85,
         spills_from=1.05,
+        addresses_beside=0.3,
+        crowd=Crowd(40, loads=3),
     ),
     loops=RegisterLine(
-        Weights(1.44, 14, loads=3.46, loaded=0.47, guarded=0.6),
-        least=RangeEnd(0.71, -3),
+        Weights(1.44, 14, addresses=0.4, loads=3.46, loaded=0.47, guarded=0.6, singles=0.4),
+        least=RangeEnd(0.65, -3),
         most=RangeEnd(1.4),
         free=FreeRegisters(
-            Weights(0, 0), 0.72, kept=0.94, least=RangeEnd(0.77, 1), most=RangeEnd(1.13, 3.9)
+            Weights(0, 0), 0.72, kept=0.94, least=RangeEnd(0.5, 4), most=RangeEnd(1.1, 7)
         ),
         passing=0.3,
         streamed=0.2,
         may_spill_from=0.6,
         spills_from=1.1,
         held=HeldRegisters(exchanges=1.35),
+        crowd=Crowd(48, loads=4),
     ),
     straight=RegisterLine(
-        Weights(0.59, 9.6, loads=1, stored=0.49, exchanged=0.49, functions=1.1, guarded=0.5),
+        Weights(
+            0.59,
+            9.6,
+            addresses=0.3,
+            loads=1,
+            stored=0.49,
+            exchanged=0.49,
+            functions=1.1,
+            guarded=0.5,
+        ),
         least=RangeEnd(0.5),
         most=RangeEnd(1.55, -4),
         free=FreeRegisters(
             Weights(0, 0, loaded=0.25, divisions=0.32, random=3.4),
             pressed=0.95,
             kept=0.92,
-            least=RangeEnd(0.72, 1),
-            most=RangeEnd(1.2, 4),
+            least=RangeEnd(0.62, 1),
+            most=RangeEnd(1.25, 6),
         ),
         passing=0.7,
         together=0.3,
@@ -113,9 +128,12 @@ _COMPILER = CompilerModel(
         may_spill_from=0.57,
         spills_from=1.4,
         held=HeldRegisters(exchanges=1),
+        crowd=Crowd(48, loads=4),
+        ahead=RangeEnd(1.2, 16),
     ),
     slices=3,
     sinks_shared_loads=True,
+    whole_sums=32,
 )
 
 _BLACKWELL_MATRICES = ("ldmatrix", "ldmatrix.b8", "stmatrix", "stmatrix.b8")
@@ -357,7 +375,7 @@ ROWS = (
         shared_kib=64,
         residence=replace(_holds(32, 16, 64), reserved_bytes=0),
     ),
-    replace(_SM80, compiler=_COMPILER._replace(whole_operands=True)),
+    replace(_SM80, compiler=_COMPILER._replace(whole_in_loops=True)),
     replace(
         _SM80,
         name="sm86",

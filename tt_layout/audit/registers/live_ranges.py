@@ -57,11 +57,20 @@ TENSOR_PRODUCTS = ("ttng.tc_gen5_mma", "ttng.tc_gen5_mma_scaled")
 ADDEND = 2
 """Index of a product's accumulator operand."""
 
-WHOLE_SUMS, WHOLE_SLICES = 16, 32
-"""Of a product of single elements whose operands a compiler may load whole."""
+WHOLE_SLICES, WHOLE_PRODUCTS = 32, 1024
+"""Slices along K, and products of a thread in a loop, from which compilers load operands whole.
+
+They do so without matrix instructions.
+"""
+
+ROWS_OF_SLICE = 2
+"""Products of an element in a slice of a product of single elements."""
 
 WIDE_WORDS = 2
 """Registers of a global address or a 64-bit index."""
+
+MOST_AHEAD = 128
+"""The most registers of loads that are issued together with the first of them."""
 
 EXCHANGES = (MovementKind.CONVERSION, MovementKind.REDUCTION)
 """Movements that need all elements of their operand before the first of their result."""
@@ -85,8 +94,8 @@ class ValueSizes(Protocol):
     def elements(self, value: Value) -> int:
         """Return the elements of a value; negative for a mask, 0 if not a tensor."""
 
-    def narrow_loads(self, value: Value) -> int:
-        """Return the masked loads that a value of narrow elements takes; 0 for any other value."""
+    def masked_loads(self, value: Value) -> MaskedLoads:
+        """Return the instructions of the masked load that gives a value; none of another value."""
 
     def slices(self, value: Value) -> float:
         """Return the slices along K of a product's operand; 0 for any other value."""
@@ -96,6 +105,25 @@ class ValueSizes(Protocol):
 
     def is_wide(self, value: Value) -> bool:
         """Tell whether a value is a tensor of 64-bit integers."""
+
+
+class MaskedLoads(NamedTuple):
+    """Instructions of a thread for a masked load of global memory.
+
+    Attributes:
+        instructions: their number.
+        is_narrow: whether elements are narrower than a register.
+        is_single: whether each loads a single element.
+    """
+
+    instructions: int = 0
+    is_narrow: bool = False
+    is_single: bool = False
+
+    @property
+    def singles(self) -> int:
+        """Instructions that load a single element each."""
+        return self.instructions if self.is_single else 0
 
 
 class LiveRange(NamedTuple):
@@ -172,16 +200,23 @@ class MovedTensors:
         self,
         words_of: Callable[[int], int],
         elements_of: Callable[[int], int],
-        loads_of: Callable[[int], int],
+        loads_of: Callable[[int], MaskedLoads],
     ) -> RegisterDemand:
         """Return the registers of moved tensors, without those of live ranges.
 
         Args:
             words_of: returns the registers of a value.
             elements_of: returns the elements of a thread; 0 if the value is not a tensor.
-            loads_of: returns the masked loads that a value of narrow elements takes.
+            loads_of: returns the instructions of the masked load that gives a value.
         """
         in_loops = Counter(loops for loops, value in self._loaded if elements_of(value))
+        singles, ahead, guarded = Counter[tuple[int, ...]](), 0, 0
+        for loops, value in self._loaded:
+            masked, words = loads_of(value), words_of(value)
+            beside = max(0, masked.instructions - words) if masked.is_narrow else 0
+            guarded += beside
+            singles[loops] += masked.singles
+            ahead += words + beside if not loops else 0
         unpacked = [
             words_of(result)
             for value, result in self._unpacked
@@ -197,7 +232,9 @@ class MovedTensors:
             divisions=max(map(elements_of, self._divisions), default=0),
             random=max(map(elements_of, self._random), default=0),
             unpacked=max(unpacked, default=0),
-            guarded=sum(max(0, loads_of(value) - words_of(value)) for _, value in self._loaded),
+            guarded=guarded,
+            singles=max(singles.values(), default=0),
+            ahead=ahead,
         )
 
 
@@ -338,7 +375,7 @@ def live_ranges(
             if index.value in walk.compared and sizes.is_wide(values[index.value])
         ],
         traffic=walk.traffic.words(
-            words_of, elements_of, lambda number: sizes.narrow_loads(values[number])
+            words_of, elements_of, lambda number: sizes.masked_loads(values[number])
         ),
         whole=tuple(
             [
@@ -351,6 +388,22 @@ def live_ranges(
             for result, source in walk.recomputed
         },
     )
+
+
+class _Product(NamedTuple):
+    """A product without matrix instructions.
+
+    Attributes:
+        result: the sums.
+        operands: what is multiplied.
+        is_fresh: whether it is added to a constant: no order of the additions is given then.
+        is_in_loop: whether it is in a loop.
+    """
+
+    result: int
+    operands: Sequence[int]
+    is_fresh: bool
+    is_in_loop: bool
 
 
 class Numbers(dict[Key, int]):
@@ -510,7 +563,7 @@ class _Walk:
         self._sinkable: list[tuple[int, int, Sequence[int], bool]] = []
         self._scans: set[int] = set()
         self._dots: list[int] = [0]
-        self._products: list[tuple[int, Sequence[int]]] = []
+        self._products: list[_Product] = []
         self._has_products = self._has_accesses_in_loops = False
         self._streamed: set[int] = set()
         self._from_shared: set[int] = set()
@@ -554,7 +607,12 @@ class _Walk:
             self._scans.add(number)
         elif name == DOT:
             self._dots.append(number)
-            self._products += [(result, operands[:ADDEND]) for result in results[:1]]
+            addends = [value.definition for value in operation.operands[ADDEND:]]
+            is_fresh = all(addend is not None and addend.traits.constant for addend in addends)
+            self._products += [
+                _Product(result, operands[:ADDEND], is_fresh, bool(self._loops))
+                for result in results[:1]
+            ]
         self._note_recomputed(operation, operands, results)
         self._has_products |= traits.multiplies or name in TENSOR_PRODUCTS
         self._is_asynchronous |= name == ASYNCHRONOUS_PRODUCT
@@ -709,6 +767,7 @@ class _Walk:
         begins = self._sunk(ends, words_of)
         for_products = self._for_products - self._loaded_whole(words_of, slices_of)
         line, ranges, indices = self.line, list[_Range](), list[_Range]()
+        ahead = Counter[int]()
         for value in self._begins:
             begin, end = begins[value], ends.get(value, 0)
             if end <= begin or value in self._renamed:
@@ -720,9 +779,10 @@ class _Walk:
                 ranges.append(_Range(value, begin, end, words, part))
                 first = self._first_load(value, data) if line.together else None
                 if first is not None and first < begin and value not in self._streamed:
-                    early = round(words * line.together)
+                    early = min(round(words * line.together), MOST_AHEAD - ahead[first])
+                    ahead[first] += early
                     ranges.append(_Range(value, first, begin, early, part))
-            elif line.most_indices and (elements := elements_of(value)):
+            elif (line.most_indices or value in self.carried) and (elements := elements_of(value)):
                 part = line.indices if elements > 0 else line.masks
                 indices.append(_Range(value, begin, end, abs(elements), part))
         return ranges, indices
@@ -842,15 +902,18 @@ class _Walk:
         self, words_of: Callable[[int], int], slices_of: Callable[[int], float]
     ) -> Set[int]:
         """Return the operands of products of single elements that are loaded whole."""
-        if not self._model.whole_operands:
-            return set()
-        return {
-            self._root(operand)
-            for result, operands in self._products
-            if words_of(result) >= WHOLE_SUMS
-            for operand in operands
-            if slices_of(operand) >= WHOLE_SLICES
-        }
+        model, whole = self._model, set[int]()
+        for product in self._products:
+            sums = words_of(product.result)
+            for operand in product.operands:
+                slices = slices_of(operand)
+                products = ROWS_OF_SLICE * slices * sums
+                is_many = product.is_fresh and 0 < model.whole_sums <= sums
+                if model.whole_in_loops and product.is_in_loop:
+                    is_many |= products >= WHOLE_PRODUCTS
+                if is_many and slices >= WHOLE_SLICES:
+                    whole.add(self._root(operand))
+        return whole
 
 
 def _chooses_again(operation: Operation) -> bool:

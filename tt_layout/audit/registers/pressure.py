@@ -11,7 +11,12 @@ from dataclasses import replace
 from tt_layout.audit.global_memory.operands import FORMS, operands
 from tt_layout.audit.global_memory.width import access_width
 from tt_layout.audit.modules.audited_module import AuditedModule
-from tt_layout.audit.registers.live_ranges import LiveRange, LiveRanges, live_ranges
+from tt_layout.audit.registers.live_ranges import (
+    LiveRange,
+    LiveRanges,
+    MaskedLoads,
+    live_ranges,
+)
 from tt_layout.encodings.blocked import Blocked
 from tt_layout.encodings.dot_op import DotOperand
 from tt_layout.encodings.nvidia_mma import NvidiaMma
@@ -401,20 +406,23 @@ class _FunctionSizes(NamedTuple):
             return False
         return ir_type.element_bits == 2 * WORD_BITS
 
-    def narrow_loads(self, value: Value) -> int:
-        """Return the masked loads that a value of narrow elements takes; 0 for any other value.
+    def masked_loads(self, value: Value) -> MaskedLoads:
+        """Return the instructions of the masked load that gives a value; none of another value.
 
         Where the types of a function are changed, the loads stay as wide as they were.
         """
         ir_type, load = self.function.type_of(value), value.definition
-        if ir_type is None or (ir_type.element_bits or WORD_BITS) >= WORD_BITS:
-            return 0
-        if load is None or load.name not in FORMS or "mask" not in operands(load):
-            return 0
+        if ir_type is None or load is None or load.name not in FORMS:
+            return MaskedLoads()
+        if "mask" not in operands(load):
+            return MaskedLoads()
         audited = self.limits.audited
         kernel = audited.kernel(audited.functions_by_name[self.function.name])
         width = access_width(kernel, load) if kernel is not None else None
-        return self.elements(value) // width.elements if width is not None else 0
+        if width is None:
+            return MaskedLoads()
+        is_narrow = (ir_type.element_bits or WORD_BITS) < WORD_BITS
+        return MaskedLoads(self.elements(value) // width.elements, is_narrow, width.elements == 1)
 
     def slices(self, value: Value) -> float:
         """Return the slices along K in which a product reads an operand; 0 for any other value.
