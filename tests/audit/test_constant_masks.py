@@ -58,6 +58,17 @@ def test_one_of_two_masks_is_enough_where_constants_make_it_false() -> None:
     assert [cost.details.instructions for cost in rows] == [4, 4]  # of 16: the mask is no run
 
 
+def test_an_access_that_is_never_made_costs_nothing_and_is_not_called_narrow() -> None:
+    text = KERNEL.replace("COLUMNS", "0").replace("BOUND", "%c").replace("SCALAR", "%n")
+    [module] = parse_ir(text.replace("tt.divisibility = 16", "tt.divisibility = 4"))
+    audit = audit_module(module)
+    costs: list[Any] = [row.cost for row in audit.movements]
+    assert [cost.cycles for cost in costs] == [0, 0]
+    assert [cost.details.limited_by for cost in costs] == [None, None]
+    assert costs[0].text == "0 x global_load_dword: its mask is false for all lanes"
+    assert not audit.findings
+
+
 BUFFER = """
 #b = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [64], warpsPerCTA = [4], order = [0]}>
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx942",

@@ -566,6 +566,9 @@ def _access_cost(operation: MovementOperation, full: FullOperation, audited: Aud
     info = address_info(kernel, roles, width)
     sectors = access_sectors(evaluator, full.operation, shape, addresses, info)
     is_single = not shape.layout.total_out_bits
+    if not width.instructions:
+        details = _details(width, None, None, 0, sectors, shape)
+        return Cost(f"0 x {width.instruction}: its mask is false for all lanes", 0, details)
     limit = limit_of(kernel, access, width) if not is_single else None
     written = written_wavefronts(evaluator, kernel, placed)
     bpermutes = swizzling_shuffles(kernel, access, width.instructions)
