@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tt_layout.ir.data_movements import OPERATIONS, Family, MovementKind
 from tt_layout.ir.ssa import Function, Operation, Value
-from tt_layout.ir.ssa.control_flow import ControlFlow
+from tt_layout.ir.ssa.control_flow import ControlFlow, flow_of
 from tt_layout.ir.ssa.dataflow import backward_slice
 from tt_layout.tuples import NamedTuple
 
@@ -97,7 +97,7 @@ def pipelining(function: Function, *, is_amd: bool) -> Pipelining:
         function: a function after the pipeliner.
         is_amd: whether it is for an AMD GPU.
     """
-    flow = ControlFlow(function)
+    flow = flow_of(function)
     innermost = [
         loop
         for loop in function.walk()

@@ -11,7 +11,7 @@ Source:
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
@@ -68,10 +68,6 @@ def place_buffers(buffers: tuple[Buffer, ...], partition_bytes: int = 0) -> tupl
     return tuple(offset for _, offset in sorted(zip(by_size, placed)))
 
 
-def _meet(first: Interval, second: Interval) -> bool:
-    return first[0] < second[1] and second[0] < first[1]
-
-
 def _aligned(offset: int, alignment: int) -> int:
     return -(-offset // alignment) * alignment
 
@@ -82,20 +78,28 @@ class _Gaps:
     def __init__(self) -> None:
         self._offsets = [0]
         self._times = [(0, FOREVER)]
+        self._begins, self._ends = [0], [FOREVER]  # of these times, sorted
 
     def __bool__(self) -> bool:
         return bool(self._offsets)
 
     def pop(self) -> tuple[int, Interval]:
-        return self._offsets.pop(0), self._times.pop(0)
+        begin, end = self._times.pop(0)
+        del self._begins[bisect_left(self._begins, begin)]
+        del self._ends[bisect_left(self._ends, end)]
+        return self._offsets.pop(0), (begin, end)
 
     def add(self, offset: int, time: Interval) -> None:
         place = bisect_right(self._offsets, offset)
         self._offsets.insert(place, offset)
         self._times.insert(place, time)
+        insort(self._begins, time[0])
+        insort(self._ends, time[1])
 
     def meet(self, live: Interval) -> bool:
-        return any(_meet(time, live) for time in self._times)
+        """Tell whether an interval meets the time of a gap: not all begin behind or end before."""
+        first, end = live
+        return bisect_left(self._begins, end) > bisect_right(self._ends, first)
 
 
 class _Placement:
@@ -113,10 +117,15 @@ class _Placement:
         return self._offsets
 
     def _fill_gaps(self) -> None:
-        gaps, left = _Gaps(), list(range(len(self._buffers)))
-        while left and gaps:
+        import numpy as np
+
+        lives = [buffer.live for buffer in self._buffers]
+        firsts, ends = np.array(lives).T
+        gaps, left = _Gaps(), np.arange(len(lives))
+        while left.size and gaps:
             offset, time = gaps.pop()
-            index = next((n for n in left if self._fits(n, time, gaps)), None)
+            near = left[(firsts[left] < time[1]) & (ends[left] > time[0])]
+            index = next((n for n in near.tolist() if not gaps.meet(lives[n])), None)
             if index is None:
                 continue
             buffer = self._buffers[index]
@@ -127,11 +136,7 @@ class _Placement:
                 gaps.add(offset, (begin, last))
             if last < end:
                 gaps.add(offset, (first, end))
-            left.remove(index)
-
-    def _fits(self, number: int, time: Interval, gaps: _Gaps) -> bool:
-        live = self._buffers[number].live
-        return _meet(live, time) and not gaps.meet(live)
+            left = left[left != index]
 
     def _overlaps(self) -> dict[int, list[int]]:
         """Return the overlaps of each buffer; empty without any."""

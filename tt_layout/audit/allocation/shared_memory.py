@@ -28,7 +28,7 @@ from tt_layout.encodings.partitioned_shared import PartitionedShared
 from tt_layout.enums import TextEnum
 from tt_layout.hardware import Target
 from tt_layout.ir.ssa import Function, Operation, Region, Value, integers
-from tt_layout.ir.ssa.control_flow import ControlFlow
+from tt_layout.ir.ssa.control_flow import flow_of
 from tt_layout.ir.ssa.graph import reach
 from tt_layout.ir.types import IRType
 from tt_layout.placement import PlacedLayout, alignment_of
@@ -64,7 +64,7 @@ def aliases(numbering: Numbering, allocations: Sequence[Operation]) -> dict[Valu
 
 def _edges(numbering: Numbering) -> Iterator[tuple[Value, Value]]:
     """Yield pairs of a value and another one that it may become."""
-    for source, target, _ in ControlFlow(numbering.function).value_edges:
+    for source, target, _ in flow_of(numbering.function).value_edges:
         if target.type.is_memory:
             yield source, target
     for operation in numbering.operations:

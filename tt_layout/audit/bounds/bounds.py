@@ -330,7 +330,8 @@ def wave_memory(audit: Audit, function: str | None, work: Work, wave: Wave) -> D
         work: work of one program.
         wave: the wave of programs.
     """
-    sharing = _program_sharing(audit, function)
+    kernel = audit.audited.functions_by_name.get(function)
+    sharing = audit.audited.program_sharing(kernel) if kernel is not None else None
     axes = sharing.axes if sharing is not None else 0
     placed = footprint(audit, function, None, sharing.of if sharing is not None else None)
     pointers = [*placed.pointers, *_unplaced(audit, function, work, placed, sharing)]
@@ -350,12 +351,6 @@ def wave_memory(audit: Audit, function: str | None, work: Work, wave: Wave) -> D
     )
 
 
-def _program_sharing(audit: Audit, function: str | None) -> ProgramSharing | None:
-    audited = audit.audited
-    kernel = audited.functions_by_name.get(function)
-    return ProgramSharing(audited.evaluator(kernel)) if kernel is not None else None
-
-
 def _unplaced(
     audit: Audit,
     function: str | None,
@@ -371,7 +366,7 @@ def _unplaced(
         if not size or row.operation.line in placed.accesses:
             continue
         if full is not None and sharing is None:
-            sharing = _program_sharing(audit, row.operation.function)
+            sharing = audited.program_sharing(full.function)
         shared = sharing.of(full.operation) if sharing is not None and full is not None else NOBODY
         pointer = pointer_of(audited, full) if full is not None else None
         key = pointer or row.operation.line, row.operation.group in WRITES, shared
@@ -438,7 +433,7 @@ def _additions(
         return (row.operation.bytes or 0) * runs * number / touched.used
     if full.operation.operands[0].type.is_tensor:
         return 0
-    axes = ProgramSharing(audited.evaluator(full.function)).of(full.operation).axes
+    axes = audited.program_sharing(full.function).of(full.operation).axes
     if programs.grid is None:
         return 0
     addresses = prod(programs.grid.sizes[axis] for axis in axes)
@@ -475,8 +470,7 @@ def _is_priced(operation: Operation, value_type: ValueType) -> bool:
 
 def _true_part(audited: AuditedModule, full: FullOperation, mask: Value) -> float:
     """Return the fraction of a mask that is true in every program; 0 where not known."""
-    evaluator = audited.evaluator(full.function)
-    if ProgramSharing(evaluator).depends(mask):
+    if audited.program_sharing(full.function).depends(mask):
         return 0
-    value = evaluator.value(mask)
+    value = audited.evaluator(full.function).value(mask)
     return 0 if isinstance(value, Unknown) else float(np.mean(np.asarray(value) != 0))

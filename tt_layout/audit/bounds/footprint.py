@@ -312,7 +312,7 @@ def _distinct_programs(reaches: Mapping[Program, _ProgramTraffic], sizes: Progra
 
 def pointer_of(audited: AuditedModule, full: FullOperation) -> str | None:
     """Return the argument on which an access's addresses are based; None if several may be."""
-    structure, arguments = audited.evaluator(full.function).structure, full.function.arguments
-    reached = frozenset(structure.values(*address_operands(full.operation)))
-    pointers = [value for value in arguments if value in reached and is_address(value)]
+    structure = audited.evaluator(full.function).structure
+    arguments = structure.arguments_behind(address_operands(full.operation))
+    pointers = [value for value in arguments if is_address(value)]
     return pointers[0].name if len(pointers) == 1 else None

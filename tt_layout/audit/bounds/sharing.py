@@ -17,10 +17,23 @@ from tt_layout.audit.values.evaluator import Evaluator
 from tt_layout.audit.values.unknown import Unknown
 from tt_layout.grouping import grouped
 from tt_layout.ir.ssa import Block, Operation, Value
-from tt_layout.ir.ssa.control_flow import ControlFlow
-from tt_layout.ir.ssa.graph import reach
+from tt_layout.ir.ssa.control_flow import flow_of
+from tt_layout.ir.ssa.dataflow import BackwardUnion
+from tt_layout.lazy import lazy
 from tt_layout.tuples import NamedTuple
 from tt_layout.wording import count
+
+AXES = 3
+"""Axes of a grid."""
+
+MOST_PROGRAMS = 1 << 96
+"""More programs than any grid has."""
+
+_PROGRAM = (1 << AXES) - 1
+_DATA, _VARIABLE, _OPEN = (1 << AXES + bit for bit in range(3))
+_FIRST = AXES + 3
+"""What a value rests on: each axis of the grid, loaded data, the variable of a loop, and a division
+of what rests on one; behind these the bits of other divisions."""
 
 
 class Wave(NamedTuple):
@@ -135,68 +148,95 @@ NOBODY = Sharing()
 """Sharing of bytes that do not depend on the program."""
 
 
+class _Division(NamedTuple):
+    """A division of what depends on the program."""
+
+    dividend: Value
+    divisor: Value
+    is_quotient: bool
+
+
 class ProgramSharing:
-    """Dependence of a function's values on the program."""
+    """Dependence of a function's values on the program.
+
+    What a value rests on is a set of bits: those above, and one for each division.
+    """
 
     def __init__(self, evaluator: Evaluator) -> None:
         self._evaluator = evaluator
-        self._flow = ControlFlow(evaluator.function)
-        self._known: dict[tuple[Value, ...], Sharing] = {}
+        self._flow = flow_of(evaluator.function)
+        self._flags = BackwardUnion(self._sources, _own_flags)
+        self._divided_by = BackwardUnion(self._sources, self._own_divisions)
+        self._divisions: dict[_Division, int] = {}
+        self._known: dict[int, Sharing] = {}
 
-    @property
+    @lazy
     def axes(self) -> int:
         """Number of the grid's axes that the function uses."""
-        return len({*map(_axis, filter(_is_program, self._evaluator.function.walk()))})
+        return len({*map(_axis, self._evaluator.function.chosen(_is_program))})
 
     def of(self, operation: Operation) -> Sharing:
         """Return the sharing of an access's bytes between programs."""
-        sharing = self._of_roots(tuple(address_operands(operation)))
+        sharing = self._sharing(address_operands(operation))
         mask = mask_operand(operation)
-        if mask is not None and self._of_roots((mask,)).is_of_data:
+        if mask is not None and self._flags.of(mask) & _DATA:
             return sharing._replace(is_of_data=True, is_masked_by_data=True)
         return sharing
 
-    def _of_roots(self, roots: tuple[Value, ...]) -> Sharing:
-        if roots not in self._known:
-            self._known[roots] = self._sharing(roots)
-        return self._known[roots]
-
     def depends(self, value: Value) -> bool:
         """Tell whether a value depends on the program."""
-        return bool(self._sharing((value,)).axes)
+        return bool(self._flags.of(value) & _PROGRAM)
 
     def _sharing(self, roots: Iterable[Value]) -> Sharing:
-        """Follow addresses back to the ids of programs."""
-        definitions = {value.definition for value in reach(roots, self._sources)}
-        operations = [operation for operation in definitions if operation is not None]
-        axes = frozenset(map(_axis, filter(_is_program, operations)))
-        is_of_data = any(operation.traits.reads for operation in operations)
-        divisions = [
-            operation
-            for operation in operations
-            if operation.traits.quotient or operation.traits.remainder
-        ]
-        sharing = Sharing(axes, is_of_data=is_of_data)
+        """Return the sharing of what rests on some values."""
+        behind = 0
+        for root in roots:
+            behind |= self._rests_on(root)
+        if behind not in self._known:
+            self._known[behind] = self._found_sharing(behind)
+        return self._known[behind]
+
+    def _found_sharing(self, behind: int) -> Sharing:
+        axes = frozenset(axis for axis in range(AXES) if behind >> axis & 1)
+        sharing = Sharing(axes, is_of_data=bool(behind & _DATA))
         if not axes:
             return sharing
-        by_operands = grouped(divisions, lambda operation: operation.operands)
-        for (dividend, divisor), alike in by_operands.items():
-            kinds = {operation.traits.quotient for operation in alike}
-            reached = frozenset(reach([dividend], self._sources))
-            if any(map(_is_variable, reached)):
-                sharing = sharing._replace(is_open=True)
+        if behind & _OPEN:
+            sharing = sharing._replace(is_open=True)
+        divisions = [one for one, number in self._divisions.items() if behind >> number & 1]
+        for alike in grouped(divisions, lambda division: division[:2]).values():
             # A quotient and a remainder of the same division are the whole id.
-            elif len(kinds) == 1 and any(map(_is_program_id, reached)):
-                sharing = self._divided(sharing, divisor, is_quotient=True in kinds)
+            if len(alike) == 1:
+                sharing = self._divided(sharing, alike[0])
         return sharing
 
-    def _divided(self, sharing: Sharing, divisor: Value, *, is_quotient: bool) -> Sharing:
+    def _divided(self, sharing: Sharing, division: _Division) -> Sharing:
+        divisor = division.divisor
         count = self._evaluator.scalar(divisor) if divisor.type.is_scalar else None
         if count is None or isinstance(count, Unknown) or count <= 0:
             return sharing._replace(is_open=True)
-        if is_quotient:
-            return sharing._replace(quotient=sharing.quotient * count)
+        if division.is_quotient:
+            return sharing._replace(quotient=min(sharing.quotient * count, MOST_PROGRAMS))
         return sharing._replace(remainder=min(count, sharing.remainder or count))
+
+    def _rests_on(self, value: Value) -> int:
+        return self._flags.of(value) | self._divided_by.of(value)
+
+    def _own_divisions(self, value: Value) -> int:
+        """Return the bit of a division that computes a value from what depends on the program."""
+        definition = value.definition
+        if definition is None or len(definition.operands) != 2:
+            return 0
+        is_quotient, (dividend, divisor) = definition.traits.quotient, definition.operands
+        if not (is_quotient or definition.traits.remainder):
+            return 0
+        behind = self._flags.of(dividend)
+        if behind & _VARIABLE:
+            return _OPEN
+        if not behind & _PROGRAM:
+            return 0
+        division = _Division(dividend, divisor, is_quotient)
+        return 1 << self._divisions.setdefault(division, _FIRST + len(self._divisions))
 
     def _sources(self, value: Value) -> Iterator[Value]:
         for edge in self._flow.into(value):
@@ -206,6 +246,15 @@ class ProgramSharing:
             yield first
         if value.definition is not None:
             yield from value.definition.operands
+
+
+def _own_flags(value: Value) -> int:
+    """Return the bits of a value itself, but for that of a division."""
+    definition = value.definition
+    if definition is None:
+        return _VARIABLE if _is_variable(value) else 0
+    data = _DATA if definition.traits.reads else 0
+    return data | 1 << _axis(definition) if _is_program(definition) else data
 
 
 def address_operands(operation: Operation) -> Iterator[Value]:
@@ -239,10 +288,6 @@ def _is_program(operation: Operation) -> bool:
     return operation.traits.by_program and operation.name.endswith("program_id")
 
 
-def _is_program_id(value: Value) -> bool:
-    return value.definition is not None and _is_program(value.definition)
-
-
 def _is_variable(value: Value) -> bool:
     """Tell whether a value is the variable of a loop."""
     owner = value.owner
@@ -251,4 +296,4 @@ def _is_variable(value: Value) -> bool:
 
 
 def _axis(operation: Operation) -> int:
-    return (operation.integer("axis") or 0) % 3
+    return (operation.integer("axis") or 0) % AXES

@@ -11,7 +11,7 @@ from math import prod
 
 from tt_layout.analyses.global_memory.global_access import LINE_BYTES
 from tt_layout.audit.audit import Audit
-from tt_layout.audit.bounds.sharing import NOBODY, ProgramSharing, Sharing
+from tt_layout.audit.bounds.sharing import NOBODY, Sharing
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.global_memory.cost import placed_access
 from tt_layout.audit.global_memory.instructions import skips_l1
@@ -25,7 +25,6 @@ from tt_layout.encodings import Encoding
 from tt_layout.enums import MemorySpace
 from tt_layout.hardware.product import Product
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
-from tt_layout.ir.ssa import Function
 from tt_layout.ir.traits import Traits
 from tt_layout.tuples import NamedTuple
 
@@ -82,7 +81,6 @@ class Counts:
         self._audited, self.programs = audited, programs
         self._known: dict[object, Runs] = {}
         self._traffic: dict[object, Mapping[str, Amount]] = {}
-        self._sharings: dict[Function, ProgramSharing] = {}
 
     def runs(self, row: MovementRow) -> Runs:
         """Return how often a data movement runs."""
@@ -127,10 +125,7 @@ class Counts:
         full = self._audited.in_full(row.operation)
         if full is None or full.operation.name not in FORMS:
             return NOBODY
-        if full.function not in self._sharings:
-            evaluator = self._audited.evaluator(full.function)
-            self._sharings[full.function] = ProgramSharing(evaluator)
-        return self._sharings[full.function].of(full.operation)
+        return self._audited.program_sharing(full.function).of(full.operation)
 
     def may_be_idle(self, row: MovementRow) -> bool:
         """Tell whether a mask by data may leave out all of an access in a launch."""

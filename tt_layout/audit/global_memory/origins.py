@@ -11,14 +11,15 @@ stores each where that sum says, one further than the element before it, or at t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import ge
 
 from tt_layout.audit.axis import AxisInfo
 from tt_layout.audit.global_memory.operands import address_of
 from tt_layout.ir.ssa import Function, Operation, Value, ValueType, integers, value_type
 from tt_layout.ir.ssa.attributes import constant_value
-from tt_layout.ir.ssa.control_flow import ControlFlow
+from tt_layout.ir.ssa.control_flow import ControlFlow, flow_of
+from tt_layout.ir.ssa.dataflow import BackwardUnion
 from tt_layout.ir.ssa.graph import reach
 from tt_layout.lazy import lazy
 from tt_layout.tuples import NamedTuple
@@ -31,6 +32,9 @@ _CUTTING = ("arith.div", "arith.rem", "arith.shr", "arith.and", "arith.or", "ari
 
 _CHOOSING = ("arith.select", "arith.minsi", "arith.maxsi")
 """Operations whose elements are each one of the last two operands'."""
+
+_ARGUMENT, _LOADED, _ROUNDED = (1 << bit for bit in range(3))
+"""Kinds of values: arguments, those that are computed from data, and rounded floats."""
 
 HALF = 0.5
 """Assumed fraction of elements that flags keep, which no dump states."""
@@ -89,6 +93,11 @@ def _is_copy(operation: Operation) -> bool:
     return _is_passed_on(operation) or operation.traits.repeats
 
 
+def _combines(operation: Operation) -> bool:
+    """Tell whether an operation computes something else than its operand."""
+    return not (_is_copy(operation) or operation.name == "tt.trans")
+
+
 class Sources:
     """The operands of each value, direct and transitive.
 
@@ -107,7 +116,7 @@ class Sources:
     @lazy
     def flow(self) -> ControlFlow:
         """The control flow of the function."""
-        return ControlFlow(self.function)
+        return flow_of(self.function)
 
     @lazy
     def joined(self) -> Mapping[Value, tuple[Value, ...]]:
@@ -157,6 +166,19 @@ class Sources:
                 sources.setdefault(value, missing)
         return sources
 
+    @lazy
+    def behind(self) -> BackwardUnion:
+        """The kinds of values that each is computed from."""
+        return BackwardUnion(self.before, self._kind)
+
+    def _kind(self, value: Value) -> int:
+        if value in self.arguments:
+            return _ARGUMENT
+        made = self.definition(value)
+        if made is None:
+            return 0
+        return _LOADED * _is_data(made) | _ROUNDED * made.traits.float_to_integer
+
     def definition(self, value: Value) -> Operation | None:
         """Return the operation that computes a value; None where control flow passes it on."""
         return None if value in self.joined else value.definition
@@ -173,33 +195,67 @@ class Origins:
     def __init__(self, sources: Sources, known: Mapping[Value, AxisInfo]) -> None:
         self.sources = sources
         self.known = known
+        self._found: dict[Trace, Origin] = {}
 
     def find(self, trace: Trace) -> Origin:
         """Return the origin at which a required property was lost."""
+        way: list[tuple[Trace, Operation | None]] = []
         seen: set[Trace] = set()
-        used_by: Operation | None = None
-        combined = ""
-        while trace not in seen:
+        is_kept, found = True, self._found.get(trace)
+        while found is None:
             seen.add(trace)
+            operation = self.sources.definition(trace.value)
             if trace.value in self.sources.arguments:
                 is_pointer = trace.value.type.pointee is not None
-                return Origin(used_by, trace, "argument", trace.value, is_pointer, combined)
-            operation = self.sources.definition(trace.value)
+                found = Origin(None, trace, "argument", trace.value, is_pointer)
+                break
             if operation is None:
-                following = self._joined(trace, seen)
-                if following is None:
-                    break
+                lacking = self._joined(trace)
+                following = next((t for t in lacking if t not in seen), None)
+                is_kept &= lacking[:1] == [following] if following is not None else not lacking
             else:
                 following = self._step(trace, operation)
                 if following is None:
                     constants = [v for v in operation.operands if self._is_constant(v, trace.dim)]
                     factor = self.root(constants[-1]) if constants else None
-                    return Origin(operation, trace, operation.name, factor)
-                used_by = operation
-                if not (_is_copy(operation) or operation.name == "tt.trans"):
-                    combined = operation.name
+                    found = Origin(operation, trace, operation.name, factor)
+                    break
+            if following is None:
+                found = Origin(None, trace, "join", trace.value)
+                break
+            way.append((trace, operation))
             trace = following
-        return Origin(used_by, trace, "join", trace.value)
+            if trace in seen:
+                is_kept, found = False, Origin(None, trace, "join", trace.value)
+            elif is_kept:  # else a kept way could lead back to what is seen
+                found = self._found.get(trace)
+        return self._passed_back(way, trace, found, is_kept=is_kept)
+
+    def _passed_back(
+        self,
+        way: Sequence[tuple[Trace, Operation | None]],
+        last: Trace,
+        found: Origin,
+        *,
+        is_kept: bool,
+    ) -> Origin:
+        """Return the origin found at the end of a way, as it is at its beginning.
+
+        Args:
+            way: the traces before the last, each with the operation that it was passed through.
+            last: the last trace.
+            found: the origin as it is there.
+            is_kept: whether the way does not depend on where it began.
+        """
+        for trace, operation in ((last, None), *reversed(way)):
+            if operation is not None and found.operation is None:
+                found = found._replace(operation=operation)
+            is_combined = found.combined or found.kind != "argument"
+            if operation is not None and not is_combined and _combines(operation):
+                found = found._replace(combined=operation.name)
+            if is_kept:
+                self._found[trace] = found
+        return found
 
     def lacks(self, trace: Trace) -> bool:
         """Tell whether a value has less of a property than a trace wants."""
@@ -216,8 +272,8 @@ class Origins:
         first = next(iter(operation.operands), None)
         return first.type if first is not None else value_type("")
 
-    def _joined(self, trace: Trace, seen: Iterable[Trace]) -> Trace | None:
-        """Return the first of the values that a value may be that lacks the property, too.
+    def _joined(self, trace: Trace) -> Sequence[Trace]:
+        """Return those of the values that a value may be that lack the property, too.
 
         One whose elements are all equal makes no neighbours apart where another does.
         """
@@ -225,7 +281,7 @@ class Origins:
         lacking = [t for t in (trace._replace(value=v) for v in values) if self.lacks(t)]
         if trace.wanted == CONTIGUITY:
             lacking = [*filter(self._varies, lacking)] or lacking
-        return next((t for t in lacking if t not in seen), None)
+        return lacking
 
     def _most_limiting(self, traces: Iterable[Trace]) -> Trace | None:
         """Return the trace whose value falls short most; None if none does."""
@@ -266,21 +322,15 @@ class Origins:
 
     def rests_on_data(self, value: Value) -> bool:
         """Tell whether a value is computed from more than arguments and the program's number."""
-        operations = self._operations_behind(value)
-        return any(_is_data(made) or made.traits.float_to_integer for made in operations)
+        return bool(self.sources.behind.of(value) & (_LOADED | _ROUNDED))
 
     def rests_on_loaded(self, value: Value) -> bool:
         """Tell whether a value is computed from data, and not from arguments and floats alone."""
-        return any(map(_is_data, self._operations_behind(value)))
-
-    def _operations_behind(self, value: Value) -> Iterator[Operation]:
-        reached = reach([value], self.sources.before)
-        return filter(None, map(self.sources.definition, reached))
+        return bool(self.sources.behind.of(value) & _LOADED)
 
     def rests_on_argument(self, value: Value) -> bool:
         """Tell whether a value is computed from a number that is passed to the kernel."""
-        needed = reach([value], self.sources.before)
-        return any(source in self.sources.arguments for source in needed)
+        return bool(self.sources.behind.of(value) & _ARGUMENT)
 
     def _step(self, trace: Trace, operation: Operation) -> Trace | None:
         """Return the trace before an operation; None if the property is lost there."""

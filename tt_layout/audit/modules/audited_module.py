@@ -30,6 +30,7 @@ from tt_layout.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from tt_layout.audit.axis import AxisInfo
+    from tt_layout.audit.bounds.sharing import ProgramSharing
     from tt_layout.audit.global_memory.width import AccessAnalysis
     from tt_layout.audit.operations.cost import Cost
     from tt_layout.audit.registers.live_ranges import LiveRanges
@@ -259,6 +260,7 @@ class AuditedModule:
         self.given = given or GivenValues()
         self.live_ranges: dict[tuple[Function, Region], LiveRanges] = {}
         self._evaluators: dict[Function, Evaluator] = {}
+        self._sharings: dict[Function, ProgramSharing] = {}
         self._kernels: dict[Function, AccessAnalysis] = {}
         self._executions: dict[tuple[int, int], Executions] = {}
         self._of_blocks: dict[tuple[Function, Block | None], Executions] = {}
@@ -439,6 +441,14 @@ class AuditedModule:
         if function not in self._evaluators:
             self._evaluators[function] = Evaluator(function, self.given, self.layouts)
         return self._evaluators[function]
+
+    def program_sharing(self, function: Function) -> ProgramSharing:
+        """Return the dependence of a function's values on the program."""
+        from tt_layout.audit.bounds.sharing import ProgramSharing
+
+        if function not in self._sharings:
+            self._sharings[function] = ProgramSharing(self.evaluator(function))
+        return self._sharings[function]
 
     def wait_of(self, name: str | None) -> str:
         """Return where a function waits for what others write to memory; empty if it does not.

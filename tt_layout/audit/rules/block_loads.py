@@ -29,7 +29,7 @@ from tt_layout.encodings import Encoding
 from tt_layout.ir.names import stated
 from tt_layout.ir.operations import MovementOperation
 from tt_layout.ir.ssa import Function, Operation, Region, Value
-from tt_layout.ir.ssa.control_flow import ControlFlow
+from tt_layout.ir.ssa.control_flow import flow_of
 from tt_layout.records import dataclass
 from tt_layout.wording import count
 
@@ -163,7 +163,7 @@ class Distances:
     def __init__(self, function: Function, known: Mapping[Value, AxisInfo]) -> None:
         self.function = function
         self.known = known
-        self._flow = ControlFlow(function)
+        self._flow = flow_of(function)
         self._divisors = dict.fromkeys(self._dimensions(function.body), SAME)
         before: dict[tuple[Value, int], int] = {}
         while before != self._divisors:

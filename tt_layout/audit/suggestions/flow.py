@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from tt_layout.ir.ssa import Function, Operation, Use, Value
-from tt_layout.ir.ssa.control_flow import ControlEdge, ControlFlow
+from tt_layout.ir.ssa.control_flow import ControlEdge, ControlFlow, flow_of
 from tt_layout.ir.ssa.graph import reach
 from tt_layout.lazy import lazy
 
@@ -43,7 +43,7 @@ class Flow:
 
     @lazy
     def _control(self) -> ControlFlow:
-        return ControlFlow(self.function)
+        return flow_of(self.function)
 
     @lazy
     def carried(self) -> LoopCarriedValues:

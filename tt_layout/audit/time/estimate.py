@@ -18,7 +18,6 @@ from tt_layout.audit.audit import Audit
 from tt_layout.audit.axis import AxisInfo
 from tt_layout.audit.bounds.bounds import Grid, programs_of
 from tt_layout.audit.bounds.footprint import Footprint, footprint
-from tt_layout.audit.bounds.sharing import ProgramSharing
 from tt_layout.audit.bounds.work import Counts
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.global_memory.cost import (
@@ -53,7 +52,6 @@ from tt_layout.ir.ssa import Block, Function, Operation, Region, Value, integers
 from tt_layout.ir.ssa.control_flow import control_edges
 from tt_layout.ir.traits import is_known
 from tt_layout.ir.types import IRType
-from tt_layout.lazy import lazy
 from tt_layout.records import dataclass
 from tt_layout.surface import values_of
 from tt_layout.tuples import NamedTuple
@@ -693,16 +691,12 @@ class _StepReader:
             return None
         return kernel, access, address_info(kernel, access.roles, access.width)
 
-    @lazy
-    def _sharing(self) -> ProgramSharing:
-        return ProgramSharing(self._audited.evaluator(self._function))
-
     def _apart(self, operation: Operation) -> float:
         """Return the fraction of programs that touch bytes of their own by an access.
 
         Loads from equal addresses give equal numbers, and these equal addresses in turn.
         """
-        sharing = self._sharing.of(operation)
+        sharing = self._audited.program_sharing(self._function).of(operation)
         along = prod(self._grid[axis] for axis in sharing.axes if axis < len(self._grid))
         apart = along if sharing.is_open else sharing.in_grid((*self._grid, 1, 1)[:3])
         return min(1.0, apart / max(1, prod(self._grid)))

@@ -55,6 +55,9 @@ from tt_layout.lazy import lazy
 MAX_ITERATIONS = 1 << 12
 """The most iterations of a loop that are evaluated for its results, and the most executions."""
 
+MAX_NESTED = 1 << 16
+"""The most iterations of all loops together: those of loops in loops multiply."""
+
 MAX_SHARED = 1 << 10
 """Elements of an array that is kept: larger ones are soon found from those they come from."""
 
@@ -146,6 +149,7 @@ class Evaluator:
         self._layouts = layouts or PlacedLayouts()
         self.programs = programs
         self.top = IterationScope()
+        self._iterations_left = MAX_NESTED
 
     def laid_out(self, function: Function) -> Evaluator:
         """Return the evaluator of the function with other layouts.
@@ -407,6 +411,8 @@ class Evaluator:
         if isinstance(count, Unknown):
             return count
         passed = yielded(operation, 0)
+        if len(passed) != len(operation.operands[BOUNDS:]):  # a damaged loop, or nested too deeply
+            return Unknown.because(operation_text(operation))
         needed = {index, *self.structure.iterated_for(operation, [passed[index]])}
         state: dict[int, Evaluated] = {}
         for k in needed:
@@ -414,7 +420,8 @@ class Evaluator:
         for iteration in range(count):
             if isinstance(state[index], Unknown):
                 return state[index]
-            if iteration == MAX_ITERATIONS:
+            self._iterations_left -= 1
+            if iteration == MAX_ITERATIONS or self._iterations_left < 0:
                 return Unknown.because(f"{operation_text(operation)}: {count} iterations")
             inner = iteration_of(scope, operation, bounds, iteration, state)
             following: dict[int, Evaluated] = {}

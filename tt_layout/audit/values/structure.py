@@ -10,11 +10,13 @@ from tt_layout.audit.values.paths import cycles
 from tt_layout.enums import TextEnum
 from tt_layout.grouping import grouped
 from tt_layout.ir.ssa.control_flow import (
+    BOUNDS,
     ControlEdge,
-    ControlFlow,
     branches,
     control_edges,
+    flow_of,
 )
+from tt_layout.ir.ssa.dataflow import BackwardUnion
 from tt_layout.ir.ssa.graph import reach
 from tt_layout.ir.ssa.model import Block, Function, Operation, Value
 from tt_layout.lazy import lazy
@@ -100,10 +102,13 @@ class Structure:
     """
 
     def __init__(self, function: Function) -> None:
-        self._function, self._control = function, ControlFlow(function)
+        self._function, self._control = function, flow_of(function)
         self._count = function.body.end
         self._loops = [(o.position, o.end, o.line) for o in function.walk() if o.traits.loop]
         self._begins = [begin for begin, _, _ in self._loops]
+        self._numbers: dict[Operation, Mapping[Value, int]] = {}
+        self._iterated: dict[Operation, BackwardUnion] = {}
+        self._within: dict[tuple[Operation | Block | None, Operation], tuple[Value, ...]] = {}
 
     @lazy
     def wait(self) -> Operation | None:
@@ -233,7 +238,10 @@ class Structure:
             loop: the loop.
             values: within it.
         """
-        numbers = {value: k for k, value in enumerate(loop.regions[0][0].arguments[1:])}
+        if loop not in self._numbers:
+            iterated = zip(loop.regions[0][0].arguments[1:], loop.operands[BOUNDS:])
+            self._numbers[loop] = {value: k for k, (value, _) in enumerate(iterated)}
+        numbers = self._numbers[loop]
 
         def sources(value: Value) -> Iterable[Value]:
             if value in numbers:
@@ -280,26 +288,47 @@ class Structure:
 
     def values(self, *roots: Value) -> Iterator[Value]:
         """Yield the values that some are computed from, each once, loops by their start."""
+        return reach(roots, self._before)
 
-        def sources(value: Value) -> Iterable[Value]:
-            if value.definition is not None:
-                return value.definition.operands
-            first = self.first_value(value)
-            return () if first is None else (first,)
+    def arguments_behind(self, values: Iterable[Value]) -> list[Value]:
+        """Return the arguments of the function that values are computed from, as `values` does."""
+        behind = 0
+        for value in values:
+            behind |= self._arguments_behind.of(value)
+        return [v for at, v in enumerate(self._function.arguments) if behind >> at & 1]
 
-        return reach(roots, sources)
+    @lazy
+    def _arguments_behind(self) -> BackwardUnion:
+        bits = {value: 1 << at for at, value in enumerate(self._function.arguments)}
+        return BackwardUnion(self._before, lambda value: bits.get(value, 0))
+
+    def _before(self, value: Value) -> Sequence[Value]:
+        """Return what a value is computed from directly; of a loop's, its start."""
+        if value.definition is not None:
+            return value.definition.operands
+        first = self.first_value(value)
+        return () if first is None else (first,)
 
     def depends_on(self, value: Value, loop: Operation) -> bool:
         """Tell whether a value differs from one iteration of a loop to the next."""
         if not self.is_within(value, loop):
             return False
-        iterated = {v for region in loop.regions for block in region for v in block.arguments}
-        reached = reach([value], lambda value: self._sources_within(value, loop))
-        return any(value in iterated for value in reached)
+        if loop not in self._iterated:
+            iterated = {v for region in loop.regions for block in region for v in block.arguments}
+            self._iterated[loop] = BackwardUnion(
+                partial(self._sources_within, loop=loop), iterated.__contains__
+            )
+        return bool(self._iterated[loop].of(value))
 
-    def _sources_within(self, value: Value, loop: Operation) -> Iterator[Value]:
-        """Yield the values within a loop that a value of it is computed from, in one step."""
-        owner = value.owner
+    def _sources_within(self, value: Value, loop: Operation) -> Sequence[Value]:
+        """Return the values within a loop that a value of it is computed from, in one step."""
+        key = value.owner, loop
+        if key not in self._within:
+            found = self._operands_within(value.owner, loop)
+            self._within[key] = tuple(dict.fromkeys(found))
+        return self._within[key]
+
+    def _operands_within(self, owner: Operation | Block | None, loop: Operation) -> Iterator[Value]:
         if isinstance(owner, Operation):
             sources: Iterable[Value] = (v for inner in owner.walk() for v in inner.operands)
         else:

@@ -454,6 +454,10 @@ MAX_MADE_UP = 1 << 20
 """Elements of a tensor whose numbers are made up: no more than Triton lets a tensor have."""
 
 
+MAX_TRIED = 1 << 12
+"""The most iterations of all loops in a trial."""
+
+
 class _Trial(Evaluator):
     """Evaluator for the arguments of one trial, with made-up numbers for data."""
 
@@ -467,6 +471,7 @@ class _Trial(Evaluator):
     ) -> None:
         super().__init__(function, given, layouts, structure=structure)
         self._number = number
+        self._iterations_left = MAX_TRIED
 
     def _steps(self, scope: IterationScope, value: Value) -> Steps:
         answer = yield from super()._steps(scope, value)

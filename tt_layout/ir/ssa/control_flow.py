@@ -326,6 +326,11 @@ class ControlFlow:
         return values
 
 
+def flow_of(function: Function) -> ControlFlow:
+    """Return the control flow of a function, found once for all functions of one text."""
+    return function.once("control flow", ControlFlow)
+
+
 def _between_blocks(region: Region) -> Iterator[ControlEdge]:
     if len(region) < 2:
         return

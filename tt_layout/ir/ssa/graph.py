@@ -37,6 +37,44 @@ def reach(roots: Iterable[Node], successors: Callable[[Node], Iterable[Node]]) -
                 pending.append(successor)
 
 
+def components(
+    roots: Iterable[Node], successors: Callable[[Node], Iterable[Node]]
+) -> Iterator[Sequence[Node]]:
+    """Yield the strongly connected components of a graph, each behind those that it leads to.
+
+    Args:
+        roots: the start nodes.
+        successors: the successors of a node; called once for each.
+
+    Source:
+        R. E. Tarjan, Depth-first search and linear graph algorithms (1972).
+
+    Example:
+        >>> graph = {1: [2], 2: [3, 1], 3: [4], 4: []}
+        >>> [sorted(component) for component in components([1], graph.__getitem__)]
+        [[4], [3], [1, 2]]
+    """
+    lowest: dict[Node, int] = {}  # of each node, the first on the way that it leads back to
+    open_at: dict[Node, int] = {}  # place of each node that is in no component yet
+    for first in roots:
+        way = [(first, iter([first]))] if first not in lowest else []
+        while way:
+            node, onward = way[-1]
+            follower = next(onward, None)
+            if follower is None:
+                way.pop()
+                if way:
+                    above = way[-1][0]
+                    lowest[above] = min(lowest[above], lowest[node])
+                if open_at.get(node) == lowest[node]:
+                    yield _last(open_at, node)
+            elif follower not in lowest:
+                lowest[follower] = open_at[follower] = len(lowest)
+                way.append((follower, iter(successors(follower))))
+            elif follower in open_at:
+                lowest[node] = min(lowest[node], open_at[follower])
+
+
 class BlocksBehind(NamedTuple):
     """The blocks that control may come to behind one, by their labels.
 
@@ -54,9 +92,6 @@ class BlockGraph:
 
     Each is found in one pass over the branches, once for a region, and without recursion, since
     chains of blocks can be very long.
-
-    Source:
-        R. E. Tarjan, Depth-first search and linear graph algorithms (1972), for the cycles.
 
     Attributes:
         successors: label of a block -> the labels that it may branch to, in text order.
@@ -87,27 +122,7 @@ class BlockGraph:
     @cached_property
     def components(self) -> Sequence[Sequence[str]]:
         """The strongly connected components, each behind those that it leads to."""
-        found: list[Sequence[str]] = []
-        lowest: dict[str, int] = {}  # of each block, the first on the way that it leads back to
-        open_at: dict[str, int] = {}  # place of each block that is in no component yet
-        for first in self.successors:
-            way = [(first, iter([first]))] if first not in lowest else []
-            while way:
-                label, onward = way[-1]
-                follower = next(onward, None)
-                if follower is None:
-                    way.pop()
-                    if way:
-                        above = way[-1][0]
-                        lowest[above] = min(lowest[above], lowest[label])
-                    if open_at.get(label) == lowest[label]:
-                        found.append(_last(open_at, label))
-                elif follower not in lowest:
-                    lowest[follower] = open_at[follower] = len(lowest)
-                    way.append((follower, iter(self.after(follower))))
-                elif follower in open_at:
-                    lowest[label] = min(lowest[label], open_at[follower])
-        return found
+        return [*components(self.successors, self.after)]
 
     @cached_property
     def cycle_of(self) -> Mapping[str, int]:
@@ -179,9 +194,9 @@ class BlockGraph:
         return every
 
 
-def _last(open_at: dict[str, int], label: str) -> Sequence[str]:
-    """Take out the last blocks of those that are in no component yet, back to one of them."""
-    taken: list[str] = []
-    while not taken or taken[-1] != label:
+def _last(open_at: dict[Node, int], node: Node) -> Sequence[Node]:
+    """Take out the last nodes of those that are in no component yet, back to one of them."""
+    taken: list[Node] = []
+    while not taken or taken[-1] != node:
         taken.append(open_at.popitem()[0])
     return taken
