@@ -16,10 +16,14 @@ from tt_layout import parse_ir
 from tt_layout.audit.audit import Audit, audit_module, movement_total
 from tt_layout.audit.conclusions import cycles_by_kernel
 from tt_layout.audit.modules.audited_module import KnownModules, SharedWork, TextConclusions
+from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.audit.values.given import GivenValues
 from tt_layout.dumps.audits import Auditor
 from tt_layout.dumps.dump import Dump, Reading, silent
+from tt_layout.encodings import Encoding
 from tt_layout.mlir.source import Source
+from tt_layout.mlir.types import TensorType
+from tt_layout.placement import PlacedLayout, place
 from tt_layout.reports.audit_data import audit_data
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -260,3 +264,28 @@ def test_lines_in_what_is_said_are_those_of_the_module() -> None:
         found.append(str(together))
     assert "tt.load on line 13" in found[0]
     assert "tt.load on line 33" in found[1]
+
+
+def test_a_layout_is_placed_once_for_elements_of_any_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    placed: list[str] = []
+
+    def noting(encoding: Encoding, tensor: TensorType) -> PlacedLayout:
+        placed.append(tensor.span.text)
+        return place(encoding, tensor)
+
+    monkeypatch.setattr("tt_layout.audit.modules.layouts.place", noting)
+    blocked = "threadsPerWarp = [32], warpsPerCTA = [4], order = [0]"
+    shared = "vec = 1, perPhase = 1, maxPhase = 1, order = [0]"
+    texts = ("f16, #a", "i1, #a", "!tt.ptr<f16>, #a", "f16, #d", "f8E5M2, #d")
+    types = [f"tensor<64x{text}>" for text in texts]
+    types += [f"!ttg.memdesc<64x{width}, #s, #ttg.shared_memory>" for width in ("f16", "f32")]
+    [module] = parse_ir(
+        f"#a = #ttg.blocked<{{sizePerThread = [2], {blocked}}}>\n"
+        "#d = #ttg.dot_op<{opIdx = 0, parent = #a}>\n"
+        f"#s = #ttg.swizzled_shared<{{{shared}}}>\n"
+        f"module {{ %0 = my.op : {', '.join(types)} }}"
+    )
+    layouts = PlacedLayouts()
+    assert all(layouts.layout(use.type) is not None for use in module.types)
+    of_any_width, *others = placed
+    assert (of_any_width, len(others)) == ("tensor<64xf16>", len(types) - 3)

@@ -115,8 +115,15 @@ def test_a_process_takes_variants_of_one_kernel(tmp_path: Path) -> None:
     files = [str(path) for path in sorted(tmp_path.iterdir())]
     longer, shorter = files[1::2], files[::2]
     groups = [longer[:12], longer[12:], shorter[:12], shorter[12:]]
-    assert list(groups_of_variants(files)) == groups
-    assert list(groups_of_variants([str(tmp_path), *files])) == [*groups, [str(tmp_path)]]
+    assert list(groups_of_variants(files, 2)) == groups
+    assert list(groups_of_variants([str(tmp_path), *files], 2)) == [*groups, [str(tmp_path)]]
+
+
+def test_a_process_takes_more_variants_at_once_of_many_dumps(tmp_path: Path) -> None:
+    (tmp_path / "a.ttgir").write_text("module {\n}\n")
+    files = 240 * [str(tmp_path / "a.ttgir")]
+    assert [len(group) for group in groups_of_variants(files, 2)] == 8 * [30]
+    assert {len(group) for group in groups_of_variants(files, 10)} == {12}
 
 
 def test_a_folder_that_cannot_be_read_does_not_stop_the_others(

@@ -20,6 +20,7 @@ from tt_layout.ir.reader import MAX_LENGTH, REPORT_EVERY, check_lines, iterate_i
 from tt_layout.ir.scope import Scope
 from tt_layout.ir.ssa import SsaReader
 from tt_layout.ir.ssa.tokens import Cursor
+from tt_layout.ir.types import TypeSyntax, parse_syntax
 from tt_layout.mlir.source import Source
 from tt_layout.releases import Release
 
@@ -133,6 +134,33 @@ def test_equal_types_of_a_module_are_one_object() -> None:
 
 
 # -- aliases ----------------------------------------------------------------------------------
+
+
+TWO_LAYOUTS = """
+#a = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+#b = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module { %0 = my.op : tensor<64xf32, #a>, tensor<64xf32, #b>, tensor<64xf32> }
+"""
+
+
+def test_types_of_one_text_have_the_layouts_of_their_modules(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    parsed: list[TypeSyntax] = []
+
+    def noting(source: Source, offset: int) -> TypeSyntax:
+        parsed.append(parse_syntax(source, offset))
+        return parsed[-1]
+
+    monkeypatch.setattr("tt_layout.ir.scope.parse_syntax", noting)
+    other = TWO_LAYOUTS.replace("#b =", "#c =").replace("#a =", "#b =").replace("#c =", "#a =")
+    first, second = parse_ir(f"{TWO_LAYOUTS}// -----\n{other}")
+    sizes = [
+        [getattr(use.encoding, "size_per_thread", None) for use in module.types]
+        for module in (first, second)
+    ]
+    assert sizes == [[(1,), (4,), None], [(4,), (1,), None]]
+    assert len(parsed) == 3
 
 
 def test_aliases_may_nest_and_be_used_before_they_are_defined() -> None:

@@ -479,13 +479,13 @@ def _movement_row(
     audited: AuditedModule,
     cost: Callable[[MovementOperation], Cost | None],
 ) -> MovementRow:
-    row = MovementRow(operation, None, audited.executions(operation))
+    runs = audited.executions(operation)
     try:
-        return row._replace(cost=cost(operation))
+        return MovementRow(operation, cost(operation), runs)
     except UnsupportedError as error:
-        return row._replace(refusal=error.message)
+        return MovementRow(operation, None, runs, refusal=error.message)
     except LayoutError as error:
-        return row._replace(cost_unknown=error.message)
+        return MovementRow(operation, None, runs, cost_unknown=error.message)
 
 
 def sort_movements(audit: Audit, by: str) -> Audit:

@@ -26,7 +26,10 @@ FEW = 24
 """Dumps for which no other processes are started."""
 
 TOGETHER = FEW // 2
-"""The most dumps that a process takes at once: each has at least two turns."""
+"""Dumps that a process may always take at once: each has at least two turns."""
+
+TURNS = 4
+"""Turns of each process, where there are many dumps, so that all end at about the same time."""
 
 BEGINNING = 1 << 16
 """Bytes of a dump by which others are found that are like it."""
@@ -140,7 +143,7 @@ def _results(
     settings = _reader, reading, explains, has_bounds
     processes = min(processors(), len(files) // FEW)
     results = (
-        results_of_groups(groups_of_variants(files), *settings, processes=processes)
+        results_of_groups(groups_of_variants(files, processes), *settings, processes=processes)
         if processes > 1
         else results_of(files, *settings, processes=1)
     )
@@ -150,14 +153,19 @@ def _results(
             show(done)
 
 
-def groups_of_variants(files: Sequence[str]) -> Iterator[list[str]]:
+def groups_of_variants(files: Sequence[str], processes: int) -> Iterator[list[str]]:
     """Yield files in groups of the same length in lines, which mostly are variants of one kernel.
 
     A process that has audited one of them audits the others sooner.  The longest come first, so
     that no process is left with them in the end.
+
+    Args:
+        files: the files.
+        processes: the number of processes that take the groups.
     """
+    together = max(TOGETHER, len(files) // (TURNS * processes))
     for _, group in sorted(grouped(files, _lines).items(), reverse=True):
-        yield from (group[at : at + TOGETHER] for at in range(0, len(group), TOGETHER))
+        yield from (group[at : at + together] for at in range(0, len(group), together))
 
 
 def _lines(file: str) -> int:

@@ -191,7 +191,7 @@ class Encoding:
             dims, bits = sizes_of(shape)
             sizes = self.checked_shape(dims)
             element_bits = bits if element_bits is None else element_bits
-            key = meaning, sizes, element_bits if self._has_width else None
+            key = meaning, sizes, element_bits if self.depends_on_width else None
             layout = _LAYOUTS.get(key)
             if layout is None:
                 layout = self._sound_layout(sizes, element_bits)
@@ -244,7 +244,8 @@ class Encoding:
         return type(self), *(v._meaning if isinstance(v, Encoding) else v for v in values)
 
     @cached_property
-    def _has_width(self) -> bool:
+    def depends_on_width(self) -> bool:
+        """Whether the width of elements may determine its linear layout over a shape."""
         return any(encoding.has_width for encoding in self.lineage())
 
     def checked_shape(self, shape: Sequence[int]) -> Shape:

@@ -88,7 +88,7 @@ class MovementOperation(NamedTuple):
         family = self.row.family
         if family is Family.CONVERSION and self.group is not MovementKind.CONVERSION:
             return Family.SHARED
-        is_bare = self.group is MovementKind.ALLOCATION and family is Family.SHARED
+        is_bare = family is Family.SHARED and self.group is MovementKind.ALLOCATION
         return None if is_bare else family
 
     @property

@@ -90,6 +90,9 @@ class Interner:
     Args:
         release: the release whose rules hold; None to infer it.
         keeps_text: whether encodings keep their spans, and thereby the text.
+
+    Attributes:
+        written: types by their texts, in which the same aliases may stand for other layouts.
     """
 
     def __init__(self, release: Release | None, *, keeps_text: bool = True) -> None:
@@ -98,6 +101,7 @@ class Interner:
         self.numbers: dict[str, int] = {}
         self.encodings: dict[str, Encoding] = {}
         self.types: dict[str, dict[str, IRType]] = {}
+        self.written: dict[str, IRType] = {}
         self._made: dict[Callable[[], Any], Any] = {}
 
     def once(self, make: Callable[[], T]) -> T:
@@ -166,16 +170,13 @@ class Scope:
 
         Equal keys have equal meanings in every module.
         """
-        unknown = False
-
-        def number(match: re.Match[str]) -> str:
-            nonlocal unknown
-            key = self._alias_key(match.group(1), depth)
-            unknown = unknown or key is None
-            return f"#{key}"
-
-        replaced = _REFERENCE.sub(number, text)
-        return None if unknown else replaced
+        pieces = _REFERENCE.split(text)
+        for at in range(1, len(pieces), 2):
+            key = self._alias_key(pieces[at], depth)
+            if key is None:
+                return None
+            pieces[at] = f"#{key}"
+        return "".join(pieces)
 
     def _alias_key(self, name: str, depth: int) -> str | None:
         if name not in self._keys:
@@ -293,6 +294,27 @@ class Scope:
         return self._types[text]
 
     def _type_at(self, text: str, source: Source, offset: int) -> IRType:
+        written = self.interner.written.get(text)
+        known = self._with_layout(written) if written is not None else None
+        if known is not None:
+            return known
+        ir_type = self._read_type(text, source, offset)
+        is_whole = text.count("<") == text.count(">")  # what is nested too deeply was cut
+        if is_whole and not isinstance(ir_type.encoding, LayoutError):
+            self.interner.written[text] = ir_type
+        return ir_type
+
+    def _with_layout(self, written: IRType) -> IRType | None:
+        """Return a type with the layout that its text means here; None if that is not known."""
+        if written.layout is None:
+            return written
+        encoding = self.interner.encodings.get(self.key(written.layout) or "")
+        if encoding is None or encoding is written.encoding:
+            return written if encoding is not None else None
+        text, kind, shape, element, layout, _, allocation = written
+        return IRType(text, kind, shape, element, layout, encoding, allocation)
+
+    def _read_type(self, text: str, source: Source, offset: int) -> IRType:
         key = self.key(text)
         if key is None:
             return self._parse_type(text, source, offset)

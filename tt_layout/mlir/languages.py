@@ -11,6 +11,9 @@ from tt_layout.tuples import NamedTuple
 MAX_BEGINNING = 1 << 16
 """Characters of a text in which the signs of a language are looked for."""
 
+MAX_FIRST = 1 << 10
+"""Characters in which most dumps of Triton have named it: the rest need not be searched."""
+
 
 class Language(NamedTuple):
     """A language without layouts.
@@ -257,6 +260,8 @@ its Triton kernels
 
 def _other_mlir(text: str) -> Language | None:
     """Return the foreign MLIR dialect of a text without anything of Triton's; None for none."""
+    if _NAMED_BY_TRITON.search(text, 0, MAX_FIRST) is not None:
+        return None
     beginning = text[:MAX_BEGINNING]
     if not any(word in beginning for word in _OTHER_WORDS):  # found sooner than signs
         return None

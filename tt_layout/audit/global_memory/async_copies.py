@@ -55,8 +55,11 @@ def swizzling_shuffles(kernel: AccessAnalysis, operation: Operation, instruction
         operation: any access to global memory, in today's form.
         instructions: instructions that a warp executes.
     """
-    target, roles = kernel.target, operands(operation)
-    if not target.is_amd or target.scatters_async_copies or "memory" not in roles:
+    target = kernel.target
+    if not target.is_amd or target.scatters_async_copies:
+        return 0
+    roles = operands(operation)
+    if "memory" not in roles:
         return 0
     memory = kernel.function.type_of(roles["memory"])
     encoding = memory.encoding if memory is not None else None
@@ -74,9 +77,12 @@ def check_direct_copy(kernel: AccessAnalysis, operation: Operation, shape: Acces
     Raises:
         UnsupportedError: they do not, and the compiler refuses the copy.
     """
-    target, buffer = kernel.target, operands(operation).get("memory")
+    target = kernel.target
+    if not target.is_amd or target.scatters_async_copies:
+        return
+    buffer = operands(operation).get("memory")
     memory = kernel.function.type_of(buffer) if buffer is not None else None
-    if not target.is_amd or target.scatters_async_copies or memory is None:
+    if memory is None:
         return
     placed, encoding = kernel.layouts.of(memory), memory.encoding
     is_swizzled = isinstance(encoding, SwizzledShared) and encoding.max_phase > 1

@@ -234,8 +234,7 @@ def sectors_apart(shape: AccessShape, info: AxisInfo) -> int:
 
 def _pieces_apart(shape: AccessShape, info: AxisInfo, size: int) -> int:
     """Return the number of pieces of ``size`` bytes that runs far apart touch."""
-    runs, offsets, _ = _places_in_runs(shape, info)
-    return int(_OrderedRuns(runs, offsets).pieces(size).sum())
+    return int(_ordered_runs(shape, info).pieces(size).sum())
 
 
 def gathered_wavefronts(shape: AccessShape, info: AxisInfo, lines: float) -> float:
@@ -311,29 +310,21 @@ def run_bounds(shape: AccessShape, info: AxisInfo) -> SectorBounds:
         >>> run_bounds(AccessShape(layout, 4, 8, False, False), AxisInfo((1, 64), (16, 16), (1, 1)))
         SectorBounds(least=4, most=10)
     """
-    runs, offsets, step = _places_in_runs(shape, info)
-    ordered = _OrderedRuns(runs, offsets)
+    ordered = _ordered_runs(shape, info)
     least = most = ordered.pieces(shape.sector_bytes)
-    for begin in range(step, shape.sector_bytes, step):
+    for begin in range(ordered.step, shape.sector_bytes, ordered.step):
         counts = ordered.pieces(shape.sector_bytes, begin)
         least, most = np.minimum(least, counts), np.maximum(most, counts)
-    in_order = np.sort(runs, axis=1)
-    runs_of_requests = 1 + (np.diff(in_order, axis=1) != 0).sum(axis=1)
-    starts = np.concatenate([[0], np.cumsum(runs_of_requests)[:-1]])
-    lanes = runs.shape[1] * max(1, shape.width_bytes // shape.sector_bytes)
+    lanes = ordered.lanes * max(1, shape.width_bytes // shape.sector_bytes)
     return SectorBounds(
-        int(np.maximum.reduceat(least, starts).min()),
-        min(lanes, int(np.add.reduceat(most, starts).max())),
+        int(np.maximum.reduceat(least, ordered.starts).min()),
+        min(lanes, int(np.add.reduceat(most, ordered.starts).max())),
     )
 
 
-def _places_in_runs(shape: AccessShape, info: AxisInfo) -> tuple[Ints, Ints, int]:
-    """Return the run of each lane, its offset in the run, and the alignment of runs.
-
-    Returns:
-        Numbers of runs, others in each request, and offsets in bytes, both of shape
-        ``[requests, lanes]``, and a power of two.
-    """
+@lru_cache(maxsize=2)  # of the access at hand: its arrays may be large
+def _ordered_runs(shape: AccessShape, info: AxisInfo) -> _OrderedRuns:
+    """Return the lanes of an access by the runs of its addresses."""
     sizes = [size for _, size in shape.layout.out_sizes]
     element_bytes = shape.width_bytes // shape.vector
     dim = max(range(len(sizes)), key=lambda d: info.contiguity[d])
@@ -343,10 +334,7 @@ def _places_in_runs(shape: AccessShape, info: AxisInfo) -> tuple[Ints, Ints, int
     along = elements // stride % sizes[dim]
     inside = along % length
     step = max(element_bytes, min(shape.sector_bytes, info.divisibility[dim]))
-    firsts = elements - inside * stride
-    requests = np.arange(len(firsts))[:, None]
-    runs = requests * (int(firsts.max(initial=0)) + 1) + firsts
-    return runs, inside * element_bytes, step
+    return _OrderedRuns(elements - inside * stride, inside * element_bytes, step)
 
 
 def _active_elements(lanes: Lanes) -> Ints:
@@ -359,14 +347,32 @@ def _active_elements(lanes: Lanes) -> Ints:
 
 
 class _OrderedRuns:
-    """The lanes of all requests, run by run and in each by their offsets."""
+    """The lanes of all requests, run by run and in each by their offsets.
 
-    def __init__(self, runs: Ints, offsets: Ints) -> None:
+    Args:
+        firsts: the element at which the run of each lane begins, of shape ``[requests, lanes]``.
+        offsets: offsets of the lanes in their runs, in bytes.
+        step: the alignment of runs, a power of two.
+
+    Attributes:
+        step: the alignment of runs.
+        lanes: lanes of a request.
+        starts: the number of the first run of each request.
+    """
+
+    def __init__(self, firsts: Ints, offsets: Ints, step: int) -> None:
+        requests, self.lanes = firsts.shape
+        self.step = step
+        last = int(firsts.max(initial=0)) + 1
         length = int(offsets.max(initial=0)) + 1
-        numbers, self._offsets = np.divmod(np.sort(runs * length + offsets, axis=None), length)
+        runs = np.arange(requests)[:, None] * last + firsts
+        places = np.sort(runs * length + offsets, axis=None)
+        numbers = places // length
+        self._offsets = places - numbers * length
         self._begins = np.ones(len(numbers), np.bool_)
         self._begins[1:] = numbers[1:] != numbers[:-1]
         self._firsts = np.flatnonzero(self._begins)
+        self.starts = np.searchsorted(self._firsts, np.arange(requests) * self.lanes)
 
     def pieces(self, unit: int, begin: int = 0) -> Ints:
         """Return the number of pieces of memory that each run touches.
@@ -431,7 +437,7 @@ def placed_access(kernel: AccessAnalysis, operation: Operation) -> PlacedAccess:
     access = in_todays_form(operation)
     roles = operands(access)
     is_single = is_scalar(access)
-    width = scalar_width(kernel, access) if is_single else _known_width(kernel, access)
+    width = scalar_width(kernel, access) if is_single else _known_width(kernel, access, roles)
     layout = None
     if is_single:
         layout = scalar_layout(kernel.target.lanes, kernel.warps_at(access))
@@ -627,13 +633,13 @@ def _price(
     return min(apart, relative.counts.wavefronts) if relative is not None else apart
 
 
-def _known_width(kernel: AccessAnalysis, operation: Operation) -> Width:
+def _known_width(kernel: AccessAnalysis, operation: Operation, roles: Mapping[str, Value]) -> Width:
     """Return the instructions of an access.
 
     Raises:
         LayoutError: they are not known, and why.
     """
-    for operand in operands(operation).values():
+    for operand in roles.values():
         if (missing := kernel.origins.sources.undefined_source(operand)) is not None:
             raise LayoutError(f"{missing.name} is not defined in the dump")
     width = access_width(kernel, operation)

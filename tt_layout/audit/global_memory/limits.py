@@ -131,7 +131,7 @@ class LimitedAccess:
             {**self.arguments, **widening.arguments},
         )
         kernel = self.kernel.supposing(supposed)
-        bounds = bounds_along(kernel, self.operation, self.layout, self.width.dim)
+        bounds = bounds_along(kernel, self.operation, self.roles, self.layout, self.width.dim)
         width = self.width._replace(bounds=bounds)
         return replace(self, kernel=kernel, width=width, known=supposed, arguments=arguments)
 
@@ -462,10 +462,11 @@ def limit_of(kernel: AccessAnalysis, operation: Operation, width: Width) -> Widt
     """Return the limit that keeps an access narrow; None if it is as wide as it should be."""
     bounds = width.bounds
     wanted = min(max(1, MAX_VECTOR_BYTES // width.element_bytes), bounds.instruction)
-    roles = operands(operation)
-    ir_type = kernel.function.type_of(address_of(roles))
+    if width.elements >= wanted:
+        return None
+    ir_type = kernel.function.type_of(address_of(operands(operation)))
     layout = kernel.layouts.linear(ir_type)
-    if width.elements >= wanted or layout is None or ir_type is None:
+    if layout is None or ir_type is None:
         return None
     is_blocked = isinstance(ir_type.encoding, Blocked)
     access = LimitedAccess(kernel, operation, width, wanted, layout, is_blocked)
@@ -513,7 +514,7 @@ def _along_lanes(access: LimitedAccess) -> LimitedAccess:
     row, the dimension of the lanes is the one that the layout is meant to follow.
     """
     dim = fastest_dimension(access.layout, "lane")
-    bounds = bounds_along(access.kernel, access.operation, access.layout, dim)
+    bounds = bounds_along(access.kernel, access.operation, access.roles, access.layout, dim)
     return replace(access, width=access.width._replace(dim=dim, bounds=bounds))
 
 

@@ -260,7 +260,7 @@ def access_width(kernel: AccessAnalysis, operation: Operation) -> Width | None:
     if any(kernel.known[value].rank != layout.num_out_dims for value in dimensioned):
         return None  # the dump is not a valid one
     dim, element_bytes = fastest_dimension(layout), max(1, element.bits // 8)
-    bounds = bounds_along(kernel, operation, layout, dim)
+    bounds = bounds_along(kernel, operation, roles, layout, dim)
     vector = _joined(kernel, operation, roles, bounds, dim, _vector(operation, bounds))
     repeats = ir_type is not None and _repeats(kernel, operation, ir_type)
     registers = 1 << len(layout.vectors("register"))
@@ -292,10 +292,13 @@ def address_info(kernel: AccessAnalysis, roles: Mapping[str, Value], width: Widt
 
 
 def bounds_along(
-    kernel: AccessAnalysis, operation: Operation, layout: LinearLayout, dim: int
+    kernel: AccessAnalysis,
+    operation: Operation,
+    roles: Mapping[str, Value],
+    layout: LinearLayout,
+    dim: int,
 ) -> WidthBounds:
     """Return the bounds of an access along a dimension."""
-    roles = operands(operation)
     pointer, address = roles["pointer"], address_of(roles)
     bits = pointer.type.bits or 8
     element_bytes = max(1, bits // 8)

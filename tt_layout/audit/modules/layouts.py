@@ -113,8 +113,9 @@ class PlacedLayouts:
         self._known: dict[
             tuple[object, ...], tuple[Encoding, PlacedLayout | LayoutError | None]
         ] = {}
+        self._layouts: dict[tuple[object, ...], tuple[Encoding, LinearLayout | None]] = {}
         self._rows: dict[tuple[object, ...], LayoutRow] = {}
-        self._distinct: dict[tuple[object, ...], int | None] = {}
+        self._distinct: dict[LinearLayout, int | None] = {}
 
     def of(self, ir_type: IRType) -> PlacedLayout | LayoutError | None:
         """Return the layout of a type over it, or the error that it has; None without a layout."""
@@ -137,11 +138,12 @@ class PlacedLayouts:
 
     def distinct_registers(self, ir_type: IRType) -> int | None:
         """Return the registers of a thread with elements that no other holds; None in memory."""
-        key = _key(ir_type)
-        if key not in self._distinct:
-            linear = self.linear(ir_type)
-            self._distinct[key] = _distinct_registers(linear) if linear is not None else None
-        return self._distinct[key]
+        linear = self.linear(ir_type)
+        if linear is None:
+            return None
+        if linear not in self._distinct:
+            self._distinct[linear] = _distinct_registers(linear)
+        return self._distinct[linear]
 
     def linear(self, ir_type: IRType | None) -> LinearLayout | None:
         """Return the linear layout of a type; None if it has none, or there is no type."""
@@ -150,8 +152,20 @@ class PlacedLayouts:
 
     def layout(self, ir_type: IRType | None) -> LinearLayout | None:
         """Return the layout of a type, also over sizes that are no powers of two."""
-        placed = self.of(ir_type) if ir_type is not None else None
-        return placed.layout if isinstance(placed, PlacedLayout) else None
+        encoding = ir_type.encoding if ir_type is not None else None
+        if ir_type is None or not isinstance(encoding, Encoding):
+            return None
+        is_of_any_width = isinstance(encoding, DistributedEncoding) and ir_type.is_tensor
+        if is_of_any_width and not encoding.depends_on_width:
+            key: tuple[object, ...] = id(encoding), ir_type.shape
+        else:
+            key = _key(ir_type)
+        known = self._layouts.get(key)
+        if known is None:
+            placed = self.of(ir_type)
+            layout = placed.layout if isinstance(placed, PlacedLayout) else None
+            known = self._layouts[key] = encoding, layout
+        return known[1]
 
 
 def _distinct_registers(linear: LinearLayout) -> int | None:
@@ -289,11 +303,19 @@ def are_accepted(module: Module, layouts: PlacedLayouts) -> bool:
     for ir_type in module.types.distinct:
         encoding = ir_type.encoding
         if isinstance(encoding, Encoding):
-            row = layouts.row(ir_type)
-            if row.error is not None:
+            layout = layouts.layout(ir_type)
+            if layout is None and isinstance(layouts.of(ir_type), LayoutError):
                 return False
-            if row.is_in_registers and any(s not in allowed.get(dim, {s}) for dim, s in row.sizes):
+            if layout is not None and not _is_for(layout, allowed):
                 return False
         elif isinstance(encoding, LayoutError) and not isinstance(encoding, NOT_CHOSEN):
             return False
     return True
+
+
+def _is_for(layout: LinearLayout, allowed: Mapping[str, Set[int]]) -> bool:
+    """Tell whether a layout is in memory, or has an allowed size along each input dimension."""
+    numbers = {dim: len(vectors) for dim, vectors in layout.in_bases}
+    if "register" not in numbers:
+        return True
+    return all(dim not in numbers or 1 << numbers[dim] in allowed[dim] for dim in allowed)
