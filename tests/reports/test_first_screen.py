@@ -16,7 +16,7 @@ from tiers import sampled, slow
 from work import calls_of
 
 from tt_layout.audit.audit import Audit, audit_module
-from tt_layout.audit.finding_groups import numbered, similar_findings
+from tt_layout.audit.finding_groups import numbered, similar_findings, sorted_groups
 from tt_layout.audit.findings import Counted, Finding, Occurrence, Urgency
 from tt_layout.audit.kernel import kernels_of
 from tt_layout.audit.registers import RegisterPressure
@@ -354,6 +354,45 @@ def test_what_a_verdict_announces_is_shown_or_counted() -> None:
     assert "in the program: change a" in lines
     assert long not in " ".join(lines)
     assert "1 more change of the program): .whole lists them" in lines[-1]
+
+
+@pytest.mark.parametrize(
+    ("rules", "first"), [([Said, Helped], "finding 2: "), ([Helped, Said], "1. ")]
+)
+def test_a_number_stands_alone_only_at_the_head_of_a_list(
+    rules: list[type[Said]], first: str
+) -> None:
+    """What nothing helps has no room: "2." would be an item without the first."""
+    audit, long = base("f", ""), "moves a byte " * 60
+    row = audit.movements[0]
+    found = [
+        Finding(line, f"tt.{line}", "f", (rule(long, 1e4 - line),), None, row.executions, row)
+        for line, rule in enumerate(rules, 1)
+    ]
+    adviser = Adviser(audit.with_facts(findings=tuple(found)))
+    _, shown, *_ = first_screen(kernels_of(adviser), adviser, ProgramSource(), 12)
+    assert shown.first.lstrip() == first
+
+
+def test_a_verdict_knows_what_helps_small_findings() -> None:
+    """It said that there is no fix, and the list of all findings has one."""
+    audit = base("f", "")
+    row = audit.movements[0]
+    shares = Shares(audit)
+    small, large = Helped("a", 1e-3), Said("b", 1e6)
+
+    def verdict(*rules: Said) -> str:
+        found = [
+            Finding(line, f"tt.{line}", "f", (rule,), None, row.executions, row)
+            for line, rule in enumerate(rules, 1)
+        ]
+        adviser = Adviser(audit.with_facts(findings=tuple(found)), shares)
+        assert len(sorted_groups(adviser).large) == 1
+        [kernel] = kernels_of(adviser)
+        return kernel.verdict
+
+    assert verdict(large, small).endswith("; only small gains were found")
+    assert verdict(large).endswith("; no fix was found")
 
 
 def test_the_kinds_of_what_is_left_out_add_up() -> None:

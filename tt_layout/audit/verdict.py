@@ -27,6 +27,9 @@ BEFORE_LAYOUTS = (
 
 NO_FIX = "no fix was found"
 
+SMALL_GAINS = "only small gains were found"
+"""The verdict on a kernel whose large findings nothing helps, but small ones something does."""
+
 AT_ITS_BOUND = "nothing to gain"
 """The verdict on a kernel whose estimate is near the bound of every configuration."""
 
@@ -157,10 +160,10 @@ def _gain_text(findings: Sequence[Finding], adviser: Adviser, gap: BoundGap | No
         texts += [f"{count(len(changes), 'change')} of the program to try"]
     if texts:
         return ", ".join(texts)
-    if large or (
-        gap is None
-        and not any(finding.program_change or adviser.best(finding) for finding in findings)
-    ):
+    are_helped = any(finding.program_change or adviser.best(finding) for finding in findings)
+    if large:
+        return SMALL_GAINS if are_helped else NO_FIX
+    if gap is None and not are_helped:
         return NO_FIX
     return AT_ITS_BOUND if is_closed else SMALL
 

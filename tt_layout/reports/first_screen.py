@@ -251,13 +251,11 @@ def first_screen(
     """
     groups = sorted_groups(adviser)
     parts = [*_parts(kernels, groups, adviser, program, dump)]
-    for reserved in range(MAX_LEFT_OUT + 1):
-        chosen = _grown(parts, room - reserved)
-        shown = [part for part, form in zip(parts, chosen) if form.lines]
-        left_out = _left_out(groups, parts, shown, adviser)
-        last = [*map(paragraph, filter(None, [left_out]))]
-        if _total_height(chosen) + height(last) <= room:
-            break
+    chosen, last = _chosen(parts, groups, adviser, room)
+    shown = [part for part, form in zip(parts, chosen) if part.group and form.lines]
+    if shown and all(part.group is not None and part.group.number > 1 for part in shown):
+        parts = [_named(part) if part is shown[0] else part for part in parts]
+        chosen, last = _chosen(parts, groups, adviser, room)
     for form in chosen:
         yield from form.lines
     yield from last
@@ -273,6 +271,39 @@ def height(form: Form) -> int:
 def _total_height(chosen: Sequence[SizedForm]) -> int:
     """Return the number of screen lines of several forms."""
     return sum(form.height for form in chosen)
+
+
+def _chosen(
+    parts: Sequence[ScreenPart], groups: SortedGroups, adviser: Adviser, room: int
+) -> tuple[list[SizedForm], Form]:
+    """Return the form of each part, and the line on what is left out, in a number of lines."""
+    for reserved in range(MAX_LEFT_OUT + 1):
+        chosen = _grown(parts, room - reserved)
+        shown = [part for part, form in zip(parts, chosen) if form.lines]
+        left_out = _left_out(groups, parts, shown, adviser)
+        last = [*map(paragraph, filter(None, [left_out]))]
+        if _total_height(chosen) + height(last) <= room:
+            break
+    return chosen, last
+
+
+def _named(part: ScreenPart) -> ScreenPart:
+    """Return a part that says that its number is that of a finding.
+
+    A number stands for an item of a list only behind the items before it.
+    """
+    assert part.group is not None
+    start = f"{GAP}finding {part.group.number}: "
+
+    def named(form: Form) -> Form:
+        return [line._replace(first=start) if not at else line for at, line in enumerate(form)]
+
+    return ScreenPart(
+        part.turn,
+        map(named, (form.lines for form in part.forms)),
+        named(part.least.lines),
+        part.group,
+    )
 
 
 def _grown(parts: Sequence[ScreenPart], room: int) -> list[SizedForm]:
