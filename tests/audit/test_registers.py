@@ -279,6 +279,32 @@ def test_partitions_have_their_own() -> None:
     assert audit_module(module).registers == tuple(found)
 
 
+@pytest.mark.parametrize(
+    ("warps", "stated", "ends"),
+    [(4, "", (255, 255)), (8, "", (168, 168)), (4, '"ttg.maxnreg" = 128 : i32, ', (0, 128))],
+)
+def test_specialised_warps_start_with_all_registers(
+    warps: int, stated: str, ends: tuple[int, int]
+) -> None:
+    """Of 4 warps and 3 in a partition each starts with 255, of 8 and 3 with 168, as compiled."""
+    body = """
+    ttg.warp_specialize(%p) attributes {requestedRegisters = array<i32: 40>}
+    default {
+      ttg.warp_yield
+    }
+    partition0(%r: tensor<4096x!tt.ptr<f32>, #a>) num_warps(3) {
+      ttg.warp_return
+    } : (tensor<4096x!tt.ptr<f32>, #a>) -> ()
+    """
+    head = HEAD.replace('"ttg.num-warps" = 4', f'{stated}"ttg.num-warps" = {warps}')
+    head = head.replace("warpsPerCTA = [4", f"warpsPerCTA = [{warps}")
+    found = pressure(body, head=head)
+    assert (found.range.low if found.live or not stated else 0, found.range.high) == ends
+    asked = body.replace(" attributes {requestedRegisters = array<i32: 40>}", "")
+    [module] = parse_ir(head.replace("TARGET", "cuda:90") + asked + FOOT)
+    assert not module_registers(AuditedModule(module, SharedWork())), "they are not handed on"
+
+
 @pytest.mark.slow
 def test_a_kernel_that_spills_is_a_finding_before_the_data_movements() -> None:
     body = """

@@ -54,6 +54,19 @@ class RegisterFile:
         share = self.size // -(-max(1, warps) // self.simds)
         return min(self.most_per_thread, share // self.granule * self.granule)
 
+    def shared_out(self, warps: int) -> int | None:
+        """Return the registers per thread of one CTA that takes all; None but on NVIDIA's GPUs.
+
+        Example:
+            >>> from tt_layout.hardware import TARGETS
+            >>> [TARGETS["sm90"].registers.shared_out(warps) for warps in (8, 12)]
+            [255, 168]
+        """
+        if self.size != NVIDIA_REGISTERS:
+            return None
+        share = self.size // (32 * max(1, warps)) // self.granule * self.granule
+        return min(self.most_per_thread, share)
+
     def free(self, warps: int, residence: Residence) -> int:
         """Return the most registers per thread with which a multiprocessor is as full as possible.
 

@@ -41,6 +41,9 @@ SHOWN_VALUES = 5
 MMA_BITS = 256
 """Bits of an operand's row along K that one `mma` reads."""
 
+WARP_GROUP = 4
+"""Warps of partitions come in groups."""
+
 PARTITION_BASE = 16
 """Registers that a partition needs besides its tensors: few, as it has few addresses."""
 
@@ -344,6 +347,11 @@ class _Limits:
         limit = self._file.limit(warps)
         return min(limit, self.most) if self.most else limit
 
+    def launched(self, warps: int) -> int | None:
+        """Return the registers of a thread of one CTA that takes all; None where none does."""
+        shared_out = self._file.shared_out(warps)
+        return min(shared_out, self.most or shared_out) if shared_out is not None else None
+
     def free(self, warps: int) -> int | None:
         """Return the registers of a thread that cost no occupancy; None where it is not known."""
         return self._file.free(warps, self._residence) if self._residence is not None else None
@@ -460,8 +468,10 @@ def _function_pressures(function: Function, limits: _Limits) -> Iterator[Registe
     if not function.body:
         return
     whole_body = _ranges_of(function, function.body, limits)
-    if whole_body.ranges:
-        yield _body_pressure(function, whole_body, limits, limits.warps)
+    launched = _launched_registers(whole_body, limits)
+    if whole_body.ranges or launched is not None:
+        pressure = _body_pressure(function, whole_body, limits, limits.warps)
+        yield pressure if launched is None else _launched_with(pressure, launched, limits)
     for operation in whole_body.partitions:
         warps = integers(operation.attributes.get("partitionNumWarps"))
         requested = integers(operation.attributes.get("requestedRegisters"))
@@ -480,6 +490,36 @@ def _function_pressures(function: Function, limits: _Limits) -> Iterator[Registe
                 high=None,
                 limit=min(pressure.limit, most or pressure.limit),
             )
+
+
+def _launched_registers(body: LiveRanges, limits: _Limits) -> int | None:
+    """Return the registers that the warps of a kernel start with; None if they are not specialised.
+
+    All warps start with as many as one CTA may have, or with a stated maximum; the partitions then
+    hand them to one another.
+    """
+    partitions = max(
+        [
+            sum(integers(operation.attributes.get("partitionNumWarps")))
+            for operation in body.partitions
+            if "requestedRegisters" in operation.attributes
+        ],
+        default=0,
+    )
+    if not partitions:
+        return None
+    return limits.launched(limits.warps + -(-partitions // WARP_GROUP) * WARP_GROUP)
+
+
+def _launched_with(pressure: RegisterPressure, launched: int, limits: _Limits) -> RegisterPressure:
+    """Return the registers of a specialised kernel: those that its warps start with, or spills."""
+    if pressure.spills:
+        return pressure
+    low, _, high = pressure.range
+    low = launched if limits.most is None else min(low, launched)
+    return replace(
+        pressure, low=low, needed=launched, high=high if pressure.may_spill else launched
+    )
 
 
 def _body_pressure(
