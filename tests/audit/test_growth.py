@@ -10,6 +10,8 @@ from work import calls_of
 from tt_layout import audit_ir
 from tt_layout.analyses.shared_memory.buffer_placement import Buffer, place_buffers
 from tt_layout.ir.ssa.reader import MAX_NESTING
+from tt_layout.mlir.source import Source
+from tt_layout.rewriting.apply import cure
 
 MOST = 2.2
 """The most work of a function beside one half as long."""
@@ -128,3 +130,14 @@ def test_buffers_that_follow_each_other_are_placed_in_one_pass() -> None:
 
     place(2)
     assert place(400) < MOST * place(200)
+
+
+def test_fixes_of_many_findings_are_applied_one_by_one() -> None:
+    """Each looks at what is left once, and compares with sums of its loop that are known."""
+
+    def work(count: int) -> int:
+        source = Source(kernel(chain(count)), "k.ttgir")
+        return calls_of(lambda: cure(source, is_all=True))
+
+    work(1)
+    assert work(120) < MOST * work(60)

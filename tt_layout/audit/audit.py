@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tt_layout.audit.allocation import SharedMemory, module_memory
 from tt_layout.audit.conclusions import Conclusions, MovementRow, cycles_by_kernel
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     from tt_layout.audit.suggestions.context import SuggestionContext
     from tt_layout.audit.suggestions.trial import Trial
 
+T = TypeVar("T")
+
 SORTS = ("line", "cost", "bytes")
 """Orders that data movements can be shown in."""
 
@@ -55,6 +58,7 @@ FACTS = ("layouts", "movements", "multiplications", "shared_memory", "registers"
 
 _UNSENT = frozenset(
     {
+        "_found_by_line",
         "_judged",
         "_numbers",
         "_numbers_of",
@@ -63,6 +67,7 @@ _UNSENT = frozenset(
         "_suspects",
         "_trial",
         "suggestion_context",
+        "sums_of_loops",
     }
 )
 
@@ -258,17 +263,28 @@ class Audit(Conclusions):
 
     def rows_on(self, lines: range) -> Sequence[MovementRow]:
         """Return the data movements on some lines, without costing any other."""
-        operations = enumerate(self._operations)
-        return [self._row(n) for n, operation in operations if _is_on(operation.line, lines)]
+        first, end = (
+            bisect_left(self._operations, line, key=lambda operation: operation.line)
+            for line in (lines.start, lines.stop)
+        )
+        return [self._row(number) for number in range(first, end)]
 
     def found_on(self, lines: range) -> Judgement:
         """Return the findings and notes on some lines, without judging any other."""
         if "_found" not in vars(self):
             found = find(self.rows_on(lines), self)
             return judged([one for one in found if _is_on(one.line, lines)], self._judge)
-        return Judgement(
-            tuple(finding for finding in self.findings if _is_on(finding.line, lines)),
-            tuple(note for note in self.notes if _is_on(note.finding.line, lines)),
+        findings, notes = self._found_by_line
+        return Judgement(_on(lines, findings), _on(lines, notes))
+
+    @lazy
+    def _found_by_line(
+        self,
+    ) -> tuple[Mapping[int, list[tuple[int, Finding]]], Mapping[int, list[tuple[int, Note]]]]:
+        """Findings and notes by line, each with its number."""
+        return (
+            grouped(enumerate(self.findings), lambda numbered: numbered[1].line),
+            grouped(enumerate(self.notes), lambda numbered: numbered[1].finding.line),
         )
 
     def steps(self) -> Iterator[None]:
@@ -467,6 +483,16 @@ def movements_of(audited: AuditedModule) -> list[MovementOperation]:
     unwritten = exchange_operations(audited), scalar_operations(audited)
     operations = chain(movements(audited.module, audited.functions), *unwritten)
     return sorted(operations, key=lambda operation: (operation.line, operation.column))
+
+
+def _on(lines: range, by_line: Mapping[int, list[tuple[int, T]]]) -> tuple[T, ...]:
+    """Return what is on some lines, in the order of the numbers."""
+    if len(lines) > len(by_line):
+        lines_there: Iterable[int] = (line for line in by_line if _is_on(line, lines))
+    else:
+        lines_there = lines
+    numbered = chain.from_iterable(by_line.get(line, ()) for line in lines_there)
+    return tuple([found for _, found in sorted(numbered, key=lambda pair: pair[0])])
 
 
 def _is_on(line: int, lines: range) -> bool:

@@ -137,6 +137,11 @@ class Conclusions:
         """Each data movement by its line and column."""
         return {(row.operation.line, row.operation.column): row for row in self.movements}
 
+    @lazy
+    def sums_of_loops(self) -> dict[object, Mapping[int | None, float]]:
+        """Sums of costs in each loop, by function and memory, as far as asked for."""
+        return {}
+
     def row_at(self, line: int, column: int) -> MovementRow | None:
         """Return the data movement at a place; None without one."""
         raise NotImplementedError

@@ -6,7 +6,7 @@ What was promised is held against the audit of the new text before it is returne
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from tt_layout.audit.audit import Audit, audit_module, check_product
 from tt_layout.audit.finding_groups import similar_findings
@@ -108,17 +108,20 @@ def cure(
         if not 1 <= number <= len(groups):
             message = f"there is no finding {number}: the report has {len(groups)}"
             raise LayoutError(message, FileLocation(source.name))
-    audit, steps = before, list[AppliedSuggestion]()
+    audit, steps, by_key = before, list[AppliedSuggestion](), _by_key(before)
     for number in watch(numbers or range(1, len(groups) + 1)):
         group = groups[number - 1]
-        taken = list(_cured_group(audit, number, group, release, given, takes_large=is_all))
+        settings = release, given
+        taken = list(_cured_group(audit, by_key, number, group, *settings, takes_large=is_all))
         if numbers and not taken:
             finding = group[0]
             instead = way_out(finding) or no_way_out(finding)
             message = f"finding {number} has no fix that can be applied: {instead}"
             raise LayoutError(message, FileLocation(source.name))
         steps += [step for step, _ in taken]
-        audit = taken[-1][1] if taken else audit
+        if taken:
+            audit = taken[-1][1]
+            by_key = _by_key(audit)
         if steps and not (numbers or is_all):
             break
     return Cured(before, audit, tuple(steps))
@@ -150,6 +153,7 @@ def _audit(source: Source, release: Release | None, given: GivenValues | None) -
 
 def _cured_group(
     audit: Audit,
+    by_key: Mapping[tuple[object, ...] | None, Finding],
     number: int,
     group: Sequence[Finding],
     release: Release | None,
@@ -160,7 +164,7 @@ def _cured_group(
     """Yield the changes for findings alike, one by one."""
     keys = [_key(audit, finding) for finding in group]
     for key in keys:
-        finding = next((f for f in audit.findings if key and _key(audit, f) == key), None)
+        finding = by_key.get(key)
         if finding is None:
             continue  # what was done before has ended it
         adviser = Adviser(audit)
@@ -170,6 +174,7 @@ def _cured_group(
             continue
         removed = gain(audit, finding.function, removed_by(suggestion.changes))
         before, audit = audit, _carried_out(audit, finding, suggestion, release, given)
+        by_key = _by_key(audit)
         name = finding.function
         needs = (
             needs_of(before, name),
@@ -178,6 +183,13 @@ def _cured_group(
         yield AppliedSuggestion(number, finding, suggestion, share, removed, needs), audit
         if suggestion.where == EVERYWHERE:
             return
+
+
+def _by_key(audit: Audit) -> Mapping[tuple[object, ...] | None, Finding]:
+    """Return the first finding of each key."""
+    keyed = {_key(audit, finding): finding for finding in reversed(audit.findings)}
+    keyed.pop(None, None)
+    return keyed
 
 
 def _key(audit: Audit, finding: Finding) -> tuple[object, ...] | None:

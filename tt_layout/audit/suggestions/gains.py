@@ -8,7 +8,7 @@ multiplied by how often it is assumed to run.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tt_layout.analyses.conversion.conversion import ConversionKind
 from tt_layout.audit.conclusions import Conclusions
@@ -150,13 +150,10 @@ def gain(conclusions: Conclusions, function: str | None, removed: Iterable[Remov
     savings = [saving for saving in removed if saving.cycles]
     units = {saving.unit for saving in savings}
     unit = units.pop() if len(units) == 1 else Unit.ANY
-    wholes: dict[int | None, float] = {}
-    for row in conclusions.priced_of(function):
-        if row.cost is None:
-            continue
-        loop = _loop(row.executions)
-        is_counted = unit is Unit.ANY or unit_of(row.cost) is unit
-        wholes[loop] = wholes.get(loop, 0) + row.cost.cycles * is_counted
+    sums = conclusions.sums_of_loops
+    if (function, unit) not in sums:
+        sums[function, unit] = _sums_of_loops(conclusions, function, unit)
+    wholes = sums[function, unit]
     by_loop = grouped(savings, lambda saving: _loop(saving.executions))
     places = [
         PlaceGain(loop, sum(saving.cycles for saving in savings), wholes.get(loop, 0))
@@ -164,6 +161,20 @@ def gain(conclusions: Conclusions, function: str | None, removed: Iterable[Remov
     ]
     has_loops = any(loop is not None for loop in wholes)
     return Gain(unit, tuple(place for place in places if round(place.removed, 1)), has_loops)
+
+
+def _sums_of_loops(
+    conclusions: Conclusions, function: str | None, unit: Unit
+) -> Mapping[int | None, float]:
+    """Return the cycles of a memory in each loop by its line, and outside of any by None."""
+    sums: dict[int | None, float] = {}
+    for row in conclusions.priced_of(function):
+        if row.cost is None:
+            continue
+        loop = _loop(row.executions)
+        is_counted = unit is Unit.ANY or unit_of(row.cost) is unit
+        sums[loop] = sums.get(loop, 0) + row.cost.cycles * is_counted
+    return sums
 
 
 def _in_program(savings: Sequence[Removed]) -> float:
