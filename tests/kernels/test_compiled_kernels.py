@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import struct
 from pathlib import Path
@@ -20,6 +21,9 @@ from tt_layout.kernels.metadata import NO_METADATA, given_metadata, metadata_bes
 
 MATMUL = Path(__file__).parents[2] / "examples" / "kernels" / "matmul-sm90.ttgir"
 INFO_NAME, NAMES_NAME = b".nv.info\0", b".shstrtab\0"
+
+
+WITH_A_FIX = MATMUL.parents[1] / "workloads" / "int8_matmul-gfx942.ttgir"
 
 
 @pytest.fixture(name="run")
@@ -134,6 +138,31 @@ def test_the_metadata_beside_a_dump_is_taken(dump: Path) -> None:
     occupancy = found["occupancy"]
     assert isinstance(occupancy, dict)
     assert (occupancy["ctas"], occupancy["warps"]) == (1, 12)
+
+
+@pytest.mark.parametrize("is_beside", [True, False], ids=["beside", "given"])
+def test_a_fix_has_the_number_of_the_audit_that_knows_the_compiled_kernel(
+    is_beside: bool, tmp_path: Path, run: Run
+) -> None:
+    """Spills are its first finding: the command of a fix named the one that comes after."""
+    transpose = Path(shutil.copy(WITH_A_FIX, tmp_path / "kernel.ttgir"))
+    file = tmp_path / ("kernel.amdgcn" if is_beside else "other.amdgcn")
+    estimated = command_of(run("audit", str(transpose), "--all").out)
+    file.write_text("    .vgpr_count:     140\n    .vgpr_spill_count: 40\n")
+    more = [] if is_beside else ["--compiled", str(file)]
+    audit = run("audit", str(transpose), "--all", *more).out
+    command = command_of(audit)
+    assert "spills 40 registers" in audit
+    assert command != estimated
+    outcome = run(*shlex.split(command)[1:-2])
+    number = command.split("--finding ")[1].split()[0]
+    assert outcome.status == 0, outcome.err
+    assert outcome.out.startswith(f"finding {number}, ")
+
+
+def command_of(report: str) -> str:
+    """Return the first command that applies a fix."""
+    return " ".join(report.split("run: ")[1].split("new.ttgir")[0].split()) + " new.ttgir"
 
 
 def test_a_compiled_kernel_is_given(dump: Path, run: Run) -> None:

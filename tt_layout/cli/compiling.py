@@ -1,15 +1,17 @@
-"""Options that compile dumps with an installed Triton: ``--compile``, ``--triton-python PATH``."""
+"""Options on what compilers say of a dump: ``--compiled``, ``--compile``, ``--triton-python``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
 
 from tt_layout.cli.output import note
 from tt_layout.cli.parameters import FileParameter
+from tt_layout.dumps.dump import Dump
 from tt_layout.kernels.chosen_compiler import CHOSEN
+from tt_layout.kernels.metadata import given_metadata
 
 _PYTHON = "tt_layout.triton_python"
 _CHOSEN = "tt_layout.compiler_is_chosen"
@@ -41,6 +43,33 @@ def _choose(context: click.Context) -> None:
     before = CHOSEN.get()
     CHOSEN.set(compiler)
     context.call_on_close(lambda: CHOSEN.set(before))
+
+
+compiled_option = click.option(
+    "--compiled",
+    multiple=True,
+    type=FileParameter(),
+    metavar="FILE",
+    help="Take registers and spills from the kernel's .cubin, .amdgcn or .json; by default from"
+    " those beside the dump. Repeatable.",
+)
+"""The option of a command that reads the metadata of a compiled kernel."""
+
+
+def known_of(dump: Dump, compiled: Sequence[str]) -> Dump:
+    """Return a dump with the metadata of given files before those beside it; the last goes first.
+
+    Args:
+        dump: the dump.
+        compiled: values of ``--compiled``.
+
+    Raises:
+        LayoutError: a file cannot be read.
+    """
+    metadata = dump.known
+    for file in compiled:
+        metadata = given_metadata(file).over(metadata)
+    return dump._replace(known=metadata)
 
 
 _compile_option = click.option(

@@ -111,7 +111,14 @@ def apply(
     dump = open_object(source)
     given_numbers = given_values(values or None, gpu)
     numbers = [finding] if finding is not None else []
-    change = cure(dump.source, numbers, module=dump.number, release=release, given=given_numbers)
+    change = cure(
+        dump.source,
+        numbers,
+        module=dump.number,
+        release=release,
+        given=given_numbers,
+        known=dump.known,
+    )
     return AppliedReport(change, dump.source.name)
 
 

@@ -24,6 +24,7 @@ from tt_layout.ir import parse_ir
 from tt_layout.ir.file_aliases import whole_modules
 from tt_layout.ir.module import Module
 from tt_layout.ir.passes import chosen_modules
+from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
 from tt_layout.mlir.source import Source
 from tt_layout.releases import Release
 from tt_layout.reports.advice_text import no_way_out, way_out
@@ -80,6 +81,7 @@ def cure(
     module: int | None = None,
     release: Release | None = None,
     given: GivenValues | None = None,
+    known: KernelMetadata = NO_METADATA,
     watch: Watch = unwatched,
 ) -> Cured:
     """Return a module of a dump with suggestions for its findings applied.
@@ -94,6 +96,7 @@ def cure(
         module: the number of the module, from 1; None for the one that an audit reports.
         release: of Triton, whose rules hold.
         given: what arguments of the kernels are.
+        known: metadata of the compiled kernel, such as spills, which are findings that count.
         watch: what passes the numbers of findings on, and may show how many are done.
 
     Raises:
@@ -103,7 +106,9 @@ def cure(
     source = _of_module(source, module, release)
     before = _audit(source, release, given)
     check_product(given or GivenValues(), [before.chip])
-    groups = similar_findings(before.findings)
+    # What was compiled is the text before, so that its numbers are compared with none after.
+    counted = before if known == NO_METADATA else _audit(source, release, given, known)
+    groups = similar_findings(counted.findings)
     for number in numbers:
         if not 1 <= number <= len(groups):
             message = f"there is no finding {number}: the report has {len(groups)}"
@@ -144,11 +149,16 @@ def _of_module(source: Source, number: int | None, release: Release | None) -> S
     return Source(module.span.text, source.name)
 
 
-def _audit(source: Source, release: Release | None, given: GivenValues | None) -> Audit:
+def _audit(
+    source: Source,
+    release: Release | None,
+    given: GivenValues | None,
+    known: KernelMetadata = NO_METADATA,
+) -> Audit:
     modules = parse_ir(source.text, release=release)
     if len(modules) != 1:
         raise LayoutError("found no module in it", FileLocation(source.name))
-    return audit_module(modules[0], given=given)
+    return audit_module(modules[0], given=given, known=known)
 
 
 def _cured_group(

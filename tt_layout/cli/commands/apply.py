@@ -6,7 +6,7 @@ import os
 
 import click
 
-from tt_layout.cli.compiling import compile_options
+from tt_layout.cli.compiling import compile_options, compiled_option, known_of
 from tt_layout.cli.output import emit, note
 from tt_layout.cli.parameters import FileParameter, chosen_release, format_option, release_option
 from tt_layout.cli.values import (
@@ -58,6 +58,7 @@ from tt_layout.rewriting.report import AppliedReport, override_path
 @click.option(
     "--exit-code", "is_exit_code", is_flag=True, help="Exit 1 if there is nothing to apply."
 )
+@compiled_option
 @compile_options
 @value_option
 @values_option
@@ -71,6 +72,7 @@ def command(
     is_all: bool,
     output: str | None,
     override: str | None,
+    compiled: tuple[str, ...],
     values: tuple[str, ...],
     values_file: str | None,
     grid: str | None,
@@ -94,6 +96,7 @@ def command(
         module=dump.number,
         release=chosen_release(),
         given=read_values(values, values_file, grid, gpu),
+        known=known_of(dump, compiled).known,
         watch=watched,
     )
     if target is not None:

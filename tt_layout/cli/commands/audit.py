@@ -15,7 +15,7 @@ import click
 from tt_layout.audit.audit import SORTS, Audit, sort_movements
 from tt_layout.audit.passes import Compilations
 from tt_layout.audit.rules import kinds
-from tt_layout.cli.compiling import compile_options
+from tt_layout.cli.compiling import compile_options, compiled_option, known_of
 from tt_layout.cli.output import emit, note, refuse_unread, tell_failures
 from tt_layout.cli.parameters import FileParameter, chosen_release, npot_option, release_option
 from tt_layout.cli.values import (
@@ -32,7 +32,6 @@ from tt_layout.dumps.many import ManyKernels, many_kernels
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.files import user_cache
 from tt_layout.ir.passes import has_passes
-from tt_layout.kernels.metadata import given_metadata
 from tt_layout.kernels.trace import ProgramText
 from tt_layout.mlir.source import read_source
 from tt_layout.reports.advice_text import DumpArgument
@@ -126,6 +125,7 @@ class Options(NamedTuple):
             ("--values", self.values_file),
             ("--grid", self.grid),
             ("--gpu", self.gpu),
+            *(("--compiled", file) for file in self.compiled),
             ("--triton", str(release) if release is not None else None),
         ]
         return tuple(word for name, value in options if value for word in (name, value))
@@ -231,14 +231,7 @@ class Options(NamedTuple):
     metavar="FILE",
     help="Show what Nsight Compute counted: its raw page or source page as CSV.",
 )
-@click.option(
-    "--compiled",
-    multiple=True,
-    type=FileParameter(),
-    metavar="FILE",
-    help="Take registers and spills from the kernel's .cubin, .amdgcn or .json; by default from"
-    " those beside the dump. Repeatable.",
-)
+@compiled_option
 @compile_options
 @click.option(
     "--baseline",
@@ -322,11 +315,8 @@ def _report(file: str, chosen: Options, output_format: str) -> int:
     """Show the report of one dump."""
     annotates = _annotates(output_format)
     is_brief = output_format == "text" and not (chosen.fail_on or chosen.shows_each)
-    dump = open_dump(file, in_pieces=is_brief)
-    metadata = dump.known
-    for compiled in chosen.compiled:  # the last goes before the others
-        metadata = given_metadata(compiled).over(metadata)
-    dump, reading = dump._replace(known=metadata), chosen.reading
+    dump = known_of(open_dump(file, in_pieces=is_brief), chosen.compiled)
+    reading = chosen.reading
     measured = _measurements(chosen.ncu) if chosen.ncu is not None else None
     watcher = chosen.watcher(*dump.programs)
     passes = Compilations(reading.given, FEW if is_brief else None)
