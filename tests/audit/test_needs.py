@@ -150,3 +150,41 @@ def test_memory_that_is_too_large_is_held_against_that_of_before(
     refusal = needs(size).exceeds(needs(before))
     assert (refusal is not None) == exceeds
     assert not exceeds or f"{size}" in str(refusal)
+
+
+def test_a_conversion_that_is_dropped_may_begin_a_block() -> None:
+    """A buffer is live there: at the operation behind it."""
+    held, buffer = "tensor<64x64xf16, {}>", "!ttg.memdesc<64x64xf16, #s, #smem, mutable>"
+    sums, stored = held.format("#mma"), held.format("#b")
+    pointer = "tensor<64x64x!tt.ptr<f16>, #b>"
+    audit = audit_of(f"""\
+#b = #ttg.blocked<{{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}}>
+#mma = #ttg.nvidia_mma<{{versionMajor = 2, versionMinor = 0, warpsPerCTA = [4, 1], instrShape = [16, 8]}}>
+#s = #ttg.swizzled_shared<{{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}}>
+#smem = #ttg.shared_memory
+module attributes {{"ttg.num-warps" = 4 : i32, ttg.target = "cuda:80", "ttg.threads-per-warp" = 32 : i32}} {{
+  tt.func public @k(%p: {pointer}, %n: i32) {{
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %z = arith.constant dense<0.0> : {sums}
+    %m = ttg.local_alloc : () -> {buffer}
+    %q = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %z) -> ({sums}) : i32 {{
+      %v = ttg.convert_layout %acc : {sums} -> {stored}
+      tt.store %p, %v : {pointer}
+      %w = ttg.local_load %m : {buffer} -> {sums}
+      %a = arith.addf %acc, %w : {sums}
+      scf.yield %a : {sums}
+    }}
+    tt.return
+  }}
+}}
+""")
+    [conversion, *_] = [one for one in audit.findings if "conversions" in one.kinds]
+    adviser = Adviser(audit)
+    suggestion = adviser.best(conversion)
+    assert suggestion is not None
+    before, after = adviser.needs(conversion, suggestion)
+    assert before.memory is not None
+    assert after.memory is not None
+    assert after.memory.bytes == 64 * 64 * 2
+    assert (before.memory.bytes or 0) > 64 * 64 * 2

@@ -63,5 +63,20 @@ class Numbering:
         self.size += 1
 
     def number(self, operation: Operation) -> int:
-        """Return the number of an operation."""
-        return self._numbers[operation]
+        """Return the number of an operation; of a dropped one, that of what stands in its place.
+
+        A value that is live in a block is live at its first operation as written, which may be a
+        conversion that a suggestion drops.
+        """
+        known = self._numbers.get(operation)
+        return known if known is not None else self._number_of_dropped(operation)
+
+    def _number_of_dropped(self, operation: Operation) -> int:
+        block = operation.block
+        assert block is not None
+        at = block.operations.index(operation)
+        beside = *block.operations[at + 1 :], *reversed(block.operations[:at])
+        numbers = (self._numbers[other] for other in beside if other in self._numbers)
+        around = block.region.owner
+        last = self._numbers.get(around, 0) if around is not None else 0
+        return next(numbers, last)
