@@ -20,12 +20,13 @@ from command import Outcome, Run, runner
 from tiers import sampled
 from work import calls_of
 
-from tt_layout.encodings.alias_table import alias_table
+from tt_layout.encodings.alias_table import AliasTable
 from tt_layout.golden import runner as golden_runner
 from tt_layout.golden.facts import SAME_FACTS, differences
 from tt_layout.golden.manifest import read_manifest
 from tt_layout.golden.report import MAX_ALIGNED, MAX_LINES, WIDTH, cut_diff
 from tt_layout.golden.runner import run_checks
+from tt_layout.mlir.aliases import FileDefinitions
 from tt_layout.mlir.source import read_source
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -826,7 +827,9 @@ def test_init_writes_a_manifest_that_checks(
     written = yaml.safe_load(Path("layouts.yaml").read_text())["cases"]
     cases = [case for case in written if "alias" in case]
     left_out = Path("layouts.yaml").read_text().count(" is left out: ")
-    assert len(cases) + left_out == len(alias_table(read_source("kernel.mlir")).layout_names())
+    source = read_source("kernel.mlir")
+    table = AliasTable(source, FileDefinitions(source))
+    assert len(cases) + left_out == len(table.layout_names())
     assert run("check").status == 1
     assert run("check", "--update").status == 0
     assert run("check").status == 0

@@ -52,7 +52,6 @@ TIMING: dict[str, Any] = {
     "dram_mixed": 1.9e12,
     "dram_short": 0.7,
     "l2_bytes": 61,
-    "copied_bytes": 109,
     "l2_capacity": 29e6,
     "spilled": 37,
     "special": 7,

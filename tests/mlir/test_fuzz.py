@@ -13,8 +13,9 @@ from truth.make_truth import read_rows
 from work import calls_of
 
 import tt_layout
-from tt_layout.encodings.alias_table import alias_table
+from tt_layout.encodings.alias_table import AliasTable
 from tt_layout.errors import LayoutError
+from tt_layout.mlir.aliases import FileDefinitions
 from tt_layout.mlir.source import Source
 from tt_layout.mlir.types import parse_type
 from tt_layout.views.kinds import KINDS
@@ -88,7 +89,8 @@ def ask_layout(r: Random, text: str, shape: list[int]) -> str:
 
 
 def ask_file(text: str) -> str:
-    document = alias_table(Source(text))
+    source = Source(text)
+    document = AliasTable(source, FileDefinitions(source))
     for name in document.layout_names():
         document.layout(name)
     return "file"

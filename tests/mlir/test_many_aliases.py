@@ -11,8 +11,9 @@ from tiers import slow
 from work import calls_of
 
 from tt_layout.cli.commands.init import manifest_text
-from tt_layout.encodings.alias_table import alias_table
+from tt_layout.encodings.alias_table import AliasTable
 from tt_layout.ir.used_types import UsedTypes
+from tt_layout.mlir.aliases import FileDefinitions
 from tt_layout.mlir.source import Source
 
 BLOCKED = (
@@ -41,7 +42,8 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_layouts_written_alike_are_read_once() -> None:
     def calls(count: int) -> int:
-        table = alias_table(Source(aliases(count)))
+        source = Source(aliases(count))
+        table = AliasTable(source, FileDefinitions(source))
         names, unused = table.layout_names(), UsedTypes({}, None)
         return calls_of(lambda: manifest_text(table, names, "f", None, ("tensor",), unused))
 

@@ -11,7 +11,7 @@ from tt_layout.encodings.forks import WRAPPERS
 from tt_layout.encodings.reading import read_encoding
 from tt_layout.encodings.registry import FORMS, may_be_layout
 from tt_layout.errors import FileLocation, LayoutError, nearest
-from tt_layout.mlir.aliases import Definition, FileDefinitions, Nodes
+from tt_layout.mlir.aliases import Definition, Nodes
 from tt_layout.mlir.source import Source
 from tt_layout.mlir.syntax import Aliases, AliasNode, AttributeNode
 from tt_layout.records import dataclass
@@ -31,8 +31,9 @@ class AliasTable:
         defined: definitions of its aliases; those of one module, if it has several.
 
     Example:
-        >>> text = "#a = #ttg.shared_linear<{offset = [[1]]}, alignment = 16>"
-        >>> alias_table(Source(text)).layout_names()
+        >>> from tt_layout.mlir.aliases import FileDefinitions
+        >>> source = Source("#a = #ttg.shared_linear<{offset = [[1]]}, alignment = 16>")
+        >>> AliasTable(source, FileDefinitions(source)).layout_names()
         ['a']
     """
 
@@ -116,11 +117,6 @@ class AliasTable:
                 is_layout = True
             if is_layout:
                 yield name
-
-
-def alias_table(source: Source) -> AliasTable:
-    """Return the alias table of a source; raise if a name is defined twice."""
-    return AliasTable(source, FileDefinitions(source))
 
 
 def unknown_alias(name: str, layouts: Iterable[str], where: str = "") -> str:

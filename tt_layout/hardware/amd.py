@@ -221,7 +221,6 @@ _CDNA3_TIMING = Timing(
     dram_mixed=4.0e12,
     l2_bytes=64,
     spilled=64,
-    copied_bytes=64,
     l2_capacity=256e6,
     instruction=4,
     special=16,

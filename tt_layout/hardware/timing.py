@@ -25,7 +25,6 @@ class Timing:
         l2_bytes: bytes per cycle from the second-level cache.
         parts_bytes: bytes per cycle of whole sectors in the second-level cache while a
             multiprocessor writes parts of each.
-        copied_bytes: bytes per cycle from the second-level cache to a single multiprocessor.
         l2_capacity: size of the second-level cache in bytes.
         spilled: bytes per cycle that are written to local memory and read back.
         schedulers: number of schedulers, each of which issues an instruction per cycle.
@@ -56,7 +55,6 @@ class Timing:
     dram_short: float = 0.75
     l2_bytes: float = 68
     parts_bytes: float = 12
-    copied_bytes: float = 118
     l2_capacity: float = 50e6
     spilled: float = 31
     schedulers: int = 4

@@ -8,7 +8,7 @@ from typing import Any
 from tt_layout.audit.bounds.bounds import Grid
 from tt_layout.audit.kernel import Kernel, kernels_of
 from tt_layout.audit.time.estimate import Estimate
-from tt_layout.audit.values.given import program_counts
+from tt_layout.audit.values.given import launch_values
 from tt_layout.errors import LayoutError, expect
 from tt_layout.reports.audit_ir import audits_of
 from tt_layout.reports.feature_types import Features
@@ -130,7 +130,7 @@ def one_kernel(
         TypeError: the kernel is not something that can be audited.
     """
     expect("function", function, str, type(None))
-    report = audits_of(kernel, _of_launch(values, grid), gpu, is_judged=is_judged)
+    report = audits_of(kernel, launch_values(values, grid), gpu, is_judged=is_judged)
     shape: Grid | None = tuple(grid) if grid is not None else None
     every = [facts for audit in report.audits for facts in kernels_of(audit, shape, report.file)]
     matching = [facts for facts in every if function is None or facts.symbol == function]
@@ -140,13 +140,3 @@ def one_kernel(
     which = f"@{function} once" if function is not None else "one kernel"
     way_out = f"; choose one by {argument('function')}=" if function is None and every else ""
     raise LayoutError(f"{report.file} does not have {which}: it has {told}{way_out}")
-
-
-def _of_launch(
-    values: Mapping[str, int] | None, grid: Sequence[int] | None
-) -> Mapping[str, int] | None:
-    """Return values with the numbers of programs of a grid."""
-    if grid is None or not all(isinstance(size, int) and size > 0 for size in grid):
-        return values
-    expect("values", values, Mapping, type(None))
-    return {**program_counts(grid), **(values or {})}

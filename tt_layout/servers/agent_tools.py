@@ -18,7 +18,7 @@ from pydantic import Field
 
 from tt_layout.audit.finding_groups import numbered
 from tt_layout.audit.suggestions.adviser import Adviser
-from tt_layout.audit.values.given import program_counts
+from tt_layout.audit.values.given import launch_values
 from tt_layout.dumps.dump import Dump, Reading
 from tt_layout.editing.dump import MAX_TEXT
 from tt_layout.editing.explained import explained_line
@@ -291,7 +291,7 @@ class AgentTools:
         release: str | None,
         gpu: str | None,
     ) -> AuditReport:
-        report = audit_ir(self._modules(dump, release), _with_grid(values, grid), gpu=gpu)
+        report = audit_ir(self._modules(dump, release), launch_values(values, grid), gpu=gpu)
         return replace(report, program=self._program)
 
     # -- dumps ------------------------------------------------------------------------------
@@ -377,7 +377,7 @@ class AgentTools:
             [finding] if finding is not None else [],
             module=number,
             release=Release.parse(release) if release is not None else None,
-            given=given_values(_with_grid(values, grid), gpu),
+            given=given_values(launch_values(values, grid), gpu),
         )
         done = AppliedReport(change, source.name)
         return f"{done}\n\n{done.text}"
@@ -435,15 +435,6 @@ class AgentTools:
     def picture(self, layout: Layout, tensor: TensorType) -> bytes:
         """Return the picture of a layout."""
         return plot(layout, tensor).png
-
-
-def _with_grid(
-    values: Mapping[str, int] | None, grid: Sequence[int] | None
-) -> dict[str, int] | None:
-    """Return the values of a launch; None without any."""
-    if grid is None:
-        return dict(values) if values else None
-    return {**program_counts(grid), **(values or {})}
 
 
 def _size(path: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from types import MappingProxyType
 
-from tt_layout.errors import LayoutError
+from tt_layout.errors import LayoutError, expect
 from tt_layout.hardware import Target
 from tt_layout.ir.ssa import Attribute
 from tt_layout.ir.ssa.attributes import DIVISIBILITY
@@ -135,6 +135,25 @@ def program_counts(grid: Sequence[int]) -> dict[str, int]:
         {'num_programs_x': 64, 'num_programs_y': 8, 'num_programs_z': 1}
     """
     return dict(zip(PROGRAM_COUNTS, (*grid, 1, 1)))
+
+
+def launch_values(
+    values: Mapping[str, int] | None, grid: Sequence[int] | None
+) -> Mapping[str, int] | None:
+    """Return the values of a launch with the numbers of its programs, unless it gives others.
+
+    A grid that is none adds nothing: it is refused where programs are counted, as a grid.
+
+    Example:
+        >>> launch_values({"n": 3, "num_programs_y": 2}, (64,))
+        {'num_programs_x': 64, 'num_programs_y': 2, 'num_programs_z': 1, 'n': 3}
+        >>> launch_values({"n": 3}, (0,))
+        {'n': 3}
+    """
+    if grid is None or not all(isinstance(size, int) and size > 0 for size in grid):
+        return values
+    expect("values", values, Mapping, type(None))
+    return {**program_counts(grid), **(values or {})}
 
 
 def plain_name(text: str) -> str:

@@ -167,8 +167,13 @@ def audits_text(inside: str, files: Sequence[str]) -> str:
 
 
 def _stem(file: str) -> str:
-    """Return the name of a dump without its suffix and module number."""
-    return os.path.splitext(os.path.basename(file.partition("@")[0]))[0]
+    """Return the name of a dump without its suffix and module number.
+
+    Example:
+        >>> _stem("dumps/a.ttgir@2"), _stem("a@b.ttgir")
+        ('a', 'a@b')
+    """
+    return os.path.splitext(os.path.basename(split_module(file).path))[0]
 
 
 def _patterns(folder: str, inside: str) -> list[str]:
