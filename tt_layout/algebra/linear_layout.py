@@ -28,8 +28,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import accumulate, chain
+from operator import lshift, or_
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tt_layout.algebra.given import extremes, merge_names, read_bases, require_distinct
@@ -77,6 +78,16 @@ def next_power_of_two(value: int) -> int:
         [1, 2, 4, 4, 8]
     """
     return 1 << value.bit_length()
+
+
+def along(step: int, at: int, rank: int) -> Basis:
+    """Return the basis vector of a step along one of several dimensions.
+
+    Example:
+        >>> along(4, 1, rank=3)
+        (0, 4, 0)
+    """
+    return (*(0,) * at, step, *(0,) * (rank - 1 - at))
 
 
 @dataclass(frozen=True)
@@ -470,10 +481,7 @@ class LinearLayout:
 
     def flatten(self, vector: Sequence[int]) -> int:
         """Return an output vector as one int, the first dimension in the lowest bits."""
-        flat = 0
-        for component, shift in zip(vector, self._shifts):
-            flat |= component << shift
-        return flat
+        return reduce(or_, map(lshift, vector, self._shifts), 0)
 
     @cached_property
     def _shifts(self) -> list[int]:
@@ -545,11 +553,10 @@ class LinearLayout:
             >>> copies.get_free_variable_masks()
             {'lane': 2}
         """
-        masks, position = {}, 0
+        masks, free = {}, ~self._span.pivots
         for name, vectors in self.in_bases:
-            bits = range(len(vectors))
-            masks[name] = sum(1 << k for k in bits if not self._span.pivots >> position + k & 1)
-            position += len(vectors)
+            masks[name] = free & (1 << len(vectors)) - 1
+            free >>= len(vectors)
         return masks
 
     def invert_and_compose(self, outer: LinearLayout) -> LinearLayout:
@@ -584,21 +591,19 @@ class LinearLayout:
                     f"{name} has size {size}, but the outer layout reaches only "
                     f"{outer.get_out_dim_size(name)}"
                 )
-        inner = self.transpose_outs(outer.get_out_dim_names())
+        inner = self._in_order(outer.get_out_dim_names())
         shared = [n for n in inner.get_in_dim_names() if _is_shared_identity(inner, outer, n)]
         solved = _solve(inner, outer, without=shared)
-        sizes = tuple((name, outer.get_in_dim_size(name)) for name in outer.get_in_dim_names())
+        sizes = tuple([(name, 1 << len(vectors)) for name, vectors in outer.in_bases])
+        places = {name: at for at, (name, _) in enumerate(sizes)}
 
-        def image(name: str, bit: int) -> Basis:
-            if name in shared:
-                return tuple(1 << bit if out == name else 0 for out, _ in sizes)
-            return solved[name][bit]
+        def images(name: str, vectors: Sequence[Basis]) -> Sequence[Basis]:
+            if name not in shared:
+                return solved[name]
+            return [along(1 << bit, places[name], len(sizes)) for bit in range(len(vectors))]
 
-        bases = tuple(
-            (name, tuple(image(name, bit) for bit in range(len(vectors))))
-            for name, vectors in self.in_bases
-        )
-        return self._sound(bases, sizes)
+        bases = [(name, tuple(images(name, vectors))) for name, vectors in self.in_bases]
+        return self._sound(tuple(bases), sizes)
 
     def pseudoinvert(self) -> LinearLayout:
         """Return a right inverse: outputs -> the inputs that reach them, free bits 0.
@@ -608,9 +613,12 @@ class LinearLayout:
             >>> copies.pseudoinvert().bases
             [('dim0', [[1, 0], [0, 1]])]
         """
-        identity = LinearLayout.empty()
-        for name, size in self.out_sizes:
-            identity = identity * LinearLayout.identity_1d(size, name, name)
+        rank = len(self.out_sizes)
+        bases = [
+            (name, tuple([along(1 << bit, at, rank) for bit in range(log2(size))]))
+            for at, (name, size) in enumerate(self.out_sizes)
+        ]
+        identity = LinearLayout._sound(tuple(bases), self.out_sizes)
         return identity.invert_and_compose(self)
 
     def invert(self) -> LinearLayout:
@@ -694,8 +702,11 @@ def _used_bits(layout: LinearLayout, names: Iterable[str]) -> int:
 
 def _is_shared_identity(inner: LinearLayout, outer: LinearLayout, name: str) -> bool:
     """Return whether a dimension has equal bases on both sides, apart from all other bases."""
-    if name not in outer.get_in_dim_names() or inner.vectors(name) != outer.vectors(name):
+    vectors = inner.vectors(name)
+    if name not in outer.get_in_dim_names() or vectors != outer.vectors(name):
         return False
+    if not vectors:
+        return True
     # The bit positions are those of ``outer`` on both sides: its sizes are the larger ones.
     widened = LinearLayout._sound(inner.in_bases, outer.out_sizes)
     for layout in (widened, outer):
@@ -709,14 +720,16 @@ def _solve(
     inner: LinearLayout, outer: LinearLayout, without: Sequence[str]
 ) -> dict[str, list[Basis]]:
     """Express the bases of ``inner`` by pivot bases of ``outer``; leave out some dimensions."""
-    inputs = [
-        (name, bit)
-        for name, vectors in outer.in_bases
-        if name not in without
-        for bit in range(len(vectors))
-    ]
-    span = F2Span([outer.columns(name)[bit] for name, bit in inputs])
-    names = outer.get_in_dim_names()
+    left_out = [name for name in without if outer.vectors(name)]
+    span = outer._span
+    if left_out:
+        names = (name for name in outer.get_in_dim_names() if name not in left_out)
+        span = F2Span([column for name in names for column in outer.columns(name)])
+    places, position = [], 0  # where the bits of each dimension begin in a mask, and which they are
+    for name, vectors in outer.in_bases:
+        bits = len(vectors) if name not in left_out else 0
+        places.append((position, (1 << bits) - 1))
+        position += bits
 
     def preimage(vector: Basis) -> Basis:
         mask = span.express(outer.flatten(vector))
@@ -724,11 +737,7 @@ def _solve(
             raise LayoutError(
                 f"the outer layout does not reach {list(vector)}, so it cannot be inverted there"
             )
-        point = dict.fromkeys(names, 0)
-        for index, (name, bit) in enumerate(inputs):
-            if mask >> index & 1:
-                point[name] |= 1 << bit
-        return tuple(point.values())
+        return tuple([mask >> begin & ones for begin, ones in places])
 
     kept = [(name, vectors) for name, vectors in inner.in_bases if name not in without]
     return {name: [preimage(vector) for vector in vectors] for name, vectors in kept}

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from tt_layout.algebra.linear_layout import Basis, LinearLayout
+from tt_layout.algebra.linear_layout import Basis, LinearLayout, along, log2
 
 
 def dim_names(rank: int) -> list[str]:
@@ -95,11 +95,16 @@ def ensure_layout_not_smaller_than(layout: LinearLayout, shape: Mapping[str, int
         >>> ensure_layout_not_smaller_than(tile, {"dim0": 8}).bases
         [('register', [[1], [2], [4]])]
     """
-    first = layout.get_in_dim_names()[0]
-    for name, size in layout.out_sizes:
-        if size < shape[name]:
-            layout = layout * LinearLayout.identity_1d(shape[name] // size, first, name)
-    return layout
+    repeats: list[Basis] = []
+    rank = len(layout.out_sizes)
+    for at, (name, size) in enumerate(layout.out_sizes):
+        bits = range(log2(size), log2(shape[name]))
+        repeats += [along(1 << bit, at, rank) for bit in bits]
+    if not repeats:
+        return layout
+    (first, vectors), *others = layout.in_bases
+    sizes = tuple([(name, max(size, shape[name])) for name, size in layout.out_sizes])
+    return LinearLayout._sound(((first, (*vectors, *repeats)), *others), sizes)
 
 
 def ensure_layout_not_larger_than(

@@ -429,7 +429,8 @@ class _Scanner:
         name, defined = match.group("definition"), self.part.aliases.defined
         value = match.end()
         is_location = self.text.startswith("loc(", value) or bool(LOCATION.match(self.text, value))
-        self._begin_aliases(match.start(), name in defined, is_location)
+        if name in defined or not is_location:
+            self._begin_aliases(match.start(), name in defined, is_location)
         self.part.aliases.define(name, match.start(), match.end())
 
     def _type_alias(self, match: re.Match[str]) -> None:

@@ -186,9 +186,9 @@ class Visitor:
                 return
         if not operation.results:
             return
-        operands = []
+        operands, values = [], self.values
         for operand in operation.operands:
-            info = self._known(operand)
+            info = values.get(operand) or self._known(operand)
             if info is None or not info.contiguity:
                 return
             operands.append(info)

@@ -451,11 +451,24 @@ def _registers(
         values = [address_of(roles), *[roles[r] for r in ("mask",) if r in roles]]
         infos = [kernel.known[value] for value in values]
         equal = tuple(min(info.constancy[d] for info in infos) for d in range(len(equal)))
+    is_branching = operation.name == "tt.store" and "mask" in roles
+    return _moved_registers(layout, equal, is_branching)
+
+
+@lru_cache(maxsize=4096)
+def _moved_registers(layout: LinearLayout, equal: tuple[int, ...], is_branching: bool) -> int:
+    """Return the number of registers that a thread moves.
+
+    Args:
+        layout: layout of the registers.
+        equal: the lengths of runs of equal addresses along each dimension, of which one is moved.
+        is_branching: whether branches are between the registers behind the first that moves.
+    """
     moves = [
         any(step and step >= run for step, run in zip(vector, equal))
         for vector in layout.vectors("register")
         if any(vector)
     ]
-    if operation.name == "tt.store" and "mask" in roles and True in moves:
+    if is_branching and True in moves:
         moves[moves.index(True) :] = [True] * (len(moves) - moves.index(True))
     return 1 << sum(moves)
