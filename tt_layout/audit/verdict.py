@@ -40,6 +40,7 @@ BUSY = 0.5
 """Share of a measured time from which the busiest resource is said to bind a kernel."""
 
 _IF_ASSUMED = f" if loops run {ASSUMED_TRIPS} times"
+_IF_NESTED = f" if all that loops repeat runs {ASSUMED_TRIPS} times"
 """Condition of a bound that assumes unknown trip counts."""
 
 _IF_TAKEN = " if every branch is taken"
@@ -128,7 +129,7 @@ def _bound_text(bounds: KernelBounds, measured: float | None) -> str:
 def _condition(bounds: KernelBounds) -> str:
     """Return what a bound assumes of loops and branches; empty for a valid one."""
     if bounds.assumes_trips:
-        return _IF_ASSUMED
+        return _IF_NESTED if bounds.work.assumes_nests else _IF_ASSUMED
     return _IF_TAKEN if bounds.is_assumed else ""
 
 

@@ -15,14 +15,14 @@ from math import prod
 
 import numpy as np
 
-from tt_layout.algebra.arrays import distinct
+from tt_layout.algebra.arrays import Ints, distinct
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.bounds.sharing import NOBODY, Sharing, address_operands, is_address
 from tt_layout.audit.conclusions import MovementRow
-from tt_layout.audit.global_memory.access_shape import lane_addresses, shape_lanes
+from tt_layout.audit.global_memory.access_shape import AccessShape, lane_addresses, shape_lanes
 from tt_layout.audit.global_memory.cost import placed_access
 from tt_layout.audit.global_memory.operands import FORMS
-from tt_layout.audit.global_memory.relative_addresses import filled_rows, sector_bytes
+from tt_layout.audit.global_memory.relative_addresses import ROW, filled_rows, sector_bytes
 from tt_layout.audit.global_memory.width import PlacedAccess
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.values.evaluator import Evaluator
@@ -39,6 +39,13 @@ Program = tuple[int, ...]
 WRITES = (MovementKind.GLOBAL_STORE, MovementKind.GLOBAL_ATOMIC, MovementKind.COPY_OUT)
 """Accesses whose bytes go to memory."""
 
+READ_AT_ONCE = 64
+"""Bytes that memory reads at once: half of them take an H200 as long, and as many are counted."""
+
+PART_OF_LINE = 0.7
+"""Time in which memory writes half of a line of 128 bytes or less, over that of the whole line, as
+an H200 was measured."""
+
 
 class PointerTraffic(NamedTuple):
     """Bytes of global memory that accesses through one pointer touch.
@@ -48,12 +55,14 @@ class PointerTraffic(NamedTuple):
         fewest: bytes of sectors, if they do overlap.
         used: bytes that some lane asks for, if accesses with unknown addresses overlap.
         sharing: sharing of these bytes between programs.
+        moved: bytes that memory moves for them, as it were at full speed.
     """
 
     most: float
     fewest: float
     used: float
     sharing: Sharing = NOBODY
+    moved: float = 0
 
 
 class AccessTraffic(NamedTuple):
@@ -63,6 +72,11 @@ class AccessTraffic(NamedTuple):
         pointer: the argument that the addresses are based on.
         used: bytes that some lane asks for.
         filled: fraction of its rows of memory (`ROW` bytes) that its first execution asks for.
+        once: bytes of the distinct sectors of an execution.
+        pieces: bytes of the pieces that memory reads at once.
+        lines: bytes of its rows of memory.
+        parts: bytes of the sectors of which it does not touch every byte.
+        part: fraction of the programs that touch something.
     """
 
     pointer: str
@@ -71,6 +85,11 @@ class AccessTraffic(NamedTuple):
     first: int
     last: int
     filled: float
+    once: float
+    pieces: float
+    lines: float
+    parts: float
+    part: float
 
 
 class Footprint(NamedTuple):
@@ -95,12 +114,20 @@ class Footprint(NamedTuple):
         """Bytes of them that some lane asks for."""
         return sum(traffic.used for traffic in self.pointers)
 
+    @property
+    def moved(self) -> float:
+        """Bytes that memory moves for them, as it were at full speed."""
+        return sum(traffic.moved for traffic in self.pointers)
+
 
 class _ProgramTraffic(NamedTuple):
     """Footprint of an access in one program: bytes of sectors, used ones, and their range.
 
     Attributes:
         filled: the part of its rows of memory that its first execution asks for.
+        once: bytes of the distinct sectors of an execution.
+        pieces, lines, parts: bytes of the pieces that memory reads at once, of its rows, and of the
+            sectors of which it does not touch every byte.
     """
 
     bytes: float
@@ -108,6 +135,10 @@ class _ProgramTraffic(NamedTuple):
     first: int
     last: int
     filled: float = 1
+    once: float = 0
+    pieces: float = 0
+    lines: float = 0
+    parts: float = 0
 
 
 def footprint(
@@ -143,16 +174,30 @@ def footprint(
             shared = sharing(full.operation) if sharing is not None else NOBODY
             key = traffic.pointer, row.operation.group in WRITES, shared
             groups.setdefault(key, []).append(traffic)
-    pointers = tuple(_joint_traffic(group, shared) for (_, _, shared), group in groups.items())
+    pointers = tuple(
+        _joint_traffic(group, shared, writes=writes)
+        for (_, writes, shared), group in groups.items()
+    )
     return Footprint(pointers, accesses)
 
 
-def _joint_traffic(accesses: Sequence[AccessTraffic], sharing: Sharing) -> PointerTraffic:
-    """Return the joint traffic of accesses through one pointer."""
+def _joint_traffic(
+    accesses: Sequence[AccessTraffic], sharing: Sharing, *, writes: bool
+) -> PointerTraffic:
+    """Return the joint traffic of accesses through one pointer.
+
+    Memory reads a sector of which parts are written, unless other accesses write the rest.
+    """
     extent = max(access.last for access in accesses) - min(access.first for access in accesses)
     touched = min(sum(access.bytes for access in accesses), extent)
     used = min(sum(access.used for access in accesses), touched)
-    return PointerTraffic(touched, touched, used, sharing)
+    if writes:
+        lines = min(sum(access.lines for access in accesses), extent)
+        parts = sum(access.parts for access in accesses) if used < touched else 0.0
+        moved = max(touched, PART_OF_LINE * lines) + min(parts, touched)
+    else:
+        moved = max(touched, min(sum(access.pieces for access in accesses), extent))
+    return PointerTraffic(touched, touched, used, sharing, moved)
 
 
 class ProgramFootprints:
@@ -194,7 +239,15 @@ class ProgramFootprints:
         programs, extent = _distinct_programs(reaches, sizes), last - first
         touched, used = min(most * programs, extent), min(asked * programs, extent)
         filled = max(reach.filled for reach in reaches.values())
-        return AccessTraffic(pointer, touched, used, first, last, filled)
+        once = max(reach.once for reach in reaches.values())
+        pieces, lines, parts = (
+            min(max(sizes) * programs, extent)
+            for sizes in zip(*((r.pieces, r.lines, r.parts) for r in reaches.values()))
+        )
+        part = prod(sizes) / prod(self._grid)
+        return AccessTraffic(
+            pointer, touched, used, first, last, filled, once, pieces, lines, parts, part
+        )
 
     def _touching(self, find: Callable[[Program], _ProgramTraffic | None]) -> Program:
         """Return the programs along each axis up to the last that touches something."""
@@ -253,7 +306,22 @@ class ProgramFootprints:
         last += access.shape.width_bytes
         total = min(total, last - first + access.shape.sector_bytes)
         filled = max(reach.filled for _, reach in reaches if reach is not None)
-        return _ProgramTraffic(total, min(used, last - first), first, last, filled)
+        once = max(reach.once for _, reach in reaches if reach is not None)
+        extent = last - first + ROW
+        pieces, lines, parts = (
+            min(sum(sizes), extent)
+            for sizes in zip(
+                *(
+                    (number * reach.pieces, number * reach.lines, number * reach.parts)
+                    for number, reach in reaches
+                    if reach is not None
+                )
+            )
+        )
+        used = min(used, last - first)
+        return _ProgramTraffic(
+            total, used, first, last, filled, once, pieces, lines, parts if used < total else 0
+        )
 
     def _evaluator(self, full: FullOperation, at: tuple[int, ...]) -> Evaluator:
         if self._is_one:
@@ -290,11 +358,33 @@ def _reach_of(access: PlacedAccess, values: Sequence[Evaluated]) -> _ProgramTraf
     if not begins.size:
         return _ProgramTraffic(0, 0, 0, 0)
     low, high = int(begins.min()) - begin, int(begins.max()) - begin
-    used = len(distinct(begins)[0]) * shape.width_bytes
+    begins = distinct(begins)[0]
+    used = len(begins) * shape.width_bytes
     first, last = int(base.min()) + low, int(base.max()) + high
+    touched, lines = sector_bytes(begins, shape), len(distinct(begins // ROW)[0]) * ROW
     return _ProgramTraffic(
-        sector_bytes(begins, shape), used, first, last, filled_rows(begins, shape)
+        touched,
+        used,
+        first,
+        last,
+        filled_rows(begins, shape),
+        touched,
+        max(touched, len(distinct(begins // READ_AT_ONCE)[0]) * READ_AT_ONCE),
+        max(touched, lines),
+        _part_bytes(begins, shape) if used < touched else 0,
     )
+
+
+def _part_bytes(begins: Ints, shape: AccessShape) -> int:
+    """Return the bytes of the sectors of which an execution does not touch every byte.
+
+    Args:
+        begins: distinct first bytes of its active lanes.
+        shape: assignment of elements to its lanes.
+    """
+    _, places = distinct(begins // shape.sector_bytes)
+    full = shape.sector_bytes // shape.width_bytes
+    return int((np.bincount(places) < full).sum()) * shape.sector_bytes
 
 
 def _distinct_programs(reaches: Mapping[Program, _ProgramTraffic], sizes: Program) -> int:

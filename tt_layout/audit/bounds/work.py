@@ -11,6 +11,7 @@ from math import prod
 
 from tt_layout.analyses.global_memory.global_access import LINE_BYTES
 from tt_layout.audit.audit import Audit
+from tt_layout.audit.bounds.footprint import ProgramFootprints
 from tt_layout.audit.bounds.sharing import NOBODY, Sharing
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.global_memory.cost import placed_access
@@ -43,6 +44,8 @@ class Work(NamedTuple):
         assumed: whether it includes unknown run counts: loops of unknown length count as
             `ASSUMED_TRIPS`, branches as taken.
         assumes_trips: whether there are such loops.
+        assumes_nests: whether there are such loops in such loops, of which the inner ones count as
+            `ASSUMED_TRIPS` in all.
     """
 
     lsu_cycles: float = 0
@@ -53,6 +56,7 @@ class Work(NamedTuple):
     special: float = 0
     assumed: bool = False
     assumes_trips: bool = False
+    assumes_nests: bool = False
 
 
 class Runs(NamedTuple):
@@ -63,6 +67,7 @@ class Runs(NamedTuple):
         is_assumed: whether it is an assumption.
         is_mean: whether programs differ.
         assumes_trips: whether it assumes the length of a loop.
+        assumes_nests: whether it assumes the runs of several loops in each other.
         opened: executions whose number values of arguments would tell; None where it is known,
             or would stay unknown.
     """
@@ -71,6 +76,7 @@ class Runs(NamedTuple):
     is_assumed: bool
     is_mean: bool = False
     assumes_trips: bool = False
+    assumes_nests: bool = False
     opened: Executions | None = None
 
 
@@ -81,6 +87,7 @@ class Counts:
         self._audited, self.programs = audited, programs
         self._known: dict[object, Runs] = {}
         self._traffic: dict[object, Mapping[str, Amount]] = {}
+        self._footprints = ProgramFootprints(audited, None)
 
     def runs(self, row: MovementRow) -> Runs:
         """Return how often a data movement runs."""
@@ -136,6 +143,22 @@ class Counts:
         full = self._audited.in_full(row.operation)
         return full is not None and skips_l1(full.operation.attributes)
 
+    def distinct(self, row: MovementRow) -> float:
+        """Return the fraction of the sectors that a load asks for which it has not asked for.
+
+        That of the first program's execution, where its addresses are known; else of the distances
+        of its elements, and 1 where these are not known.
+        """
+        relative = self.relative(row)
+        if relative is not None:
+            return relative.distinct
+        full, details = self._audited.in_full(row.operation), row.cost and row.cost.details
+        if full is None or not isinstance(details, GlobalDetails) or not details.sectors:
+            return 1
+        touched = self._footprints.traffic(full)
+        asked = details.sectors * details.sector_bytes
+        return min(1.0, touched.once / asked) if touched is not None else 1
+
     def relative(self, row: MovementRow) -> RelativeTraffic | None:
         """Return the traffic of an execution by the distances of its elements, where known."""
         full = self._audited.in_full(row.operation)
@@ -162,6 +185,7 @@ def _assumed(total: Executions) -> Runs:
         assumed_runs(total),
         is_assumed,
         assumes_trips=trips,
+        assumes_nests=trips and total.open_loops > 1,
         opened=total if total.missing else None,
     )
 
@@ -180,6 +204,7 @@ def program_work(audit: Audit, function: str | None, rates: Product, counts: Cou
         special=sum(_elements(audited, function, counts, lambda t: t.special_function)),
         assumed=any(runs.is_assumed for runs in costed),
         assumes_trips=any(runs.assumes_trips for runs in costed),
+        assumes_nests=any(runs.assumes_nests for runs in costed),
     )
 
 
@@ -223,8 +248,7 @@ def _l2_bytes(row: MovementRow, counts: Counts) -> float:
         return asked
     if counts.sharing(row).is_of_data:
         return 0
-    relative = counts.relative(row)
-    return asked * relative.distinct if relative is not None else asked
+    return asked * counts.distinct(row)
 
 
 def asked_bytes(row: MovementRow, counts: Counts) -> float:

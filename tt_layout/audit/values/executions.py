@@ -33,6 +33,7 @@ class Executions(NamedTuple):
         first: number in the first program, in which a causal loop may run least; None where not
             known, or equal to `number`.
         unknown: why the number is not known; None where it is, or programs differ.
+        open_loops: loops around it whose length is not known, or differs between programs.
     """
 
     number: int | None
@@ -42,6 +43,7 @@ class Executions(NamedTuple):
     binding: int = ATOM
     first: int | None = None
     unknown: Unknown | None = None
+    open_loops: int = 0
 
     @property
     def is_once(self) -> bool:
@@ -88,7 +90,9 @@ AT_MOST = "at most "
 """Start of the text where it is an upper bound."""
 
 ASSUMED_TRIPS = 32
-"""Assumed trip count of a loop where it is not known, to compare costs."""
+"""Assumed runs of what loops of unknown length repeat, to compare costs: in all, however many such
+loops are around it.  Their product would have memory move the bytes of an inner loop anew in each
+run of the outer one, where caches mostly have them."""
 
 
 def assumed_runs(executions: Executions) -> int:
@@ -128,6 +132,7 @@ class _Factor(NamedTuple):
         at_most: whether it is only an upper bound.
         reason: why there is no expression.
         unknown: why it is not known whether a branch is taken.
+        is_loop: whether it is the length of a loop.
     """
 
     number: int | None
@@ -135,6 +140,12 @@ class _Factor(NamedTuple):
     at_most: bool = False
     reason: str = ""
     unknown: Unknown | None = None
+    is_loop: bool = False
+
+    def is_open(self, programs: tuple[str, ...]) -> bool:
+        """Tell whether it is a loop whose length is not known, or depends on some programs."""
+        text = self.expression.text if self.expression is not None else ""
+        return self.is_loop and (self.number is None or any(name in text for name in programs))
 
 
 class Count(NamedTuple):
@@ -163,9 +174,11 @@ def executions(evaluator: Evaluator, operation: Operation) -> Executions:
     text, arguments = _text(factors), evaluator.given.values
     programs = tuple(name for name in PROGRAM_IDS if name in text.text and name not in arguments)
     part = evaluator.structure.loop_part(operation)
-    if number is None or not (programs or _differs(evaluator, operation)):
-        return Executions(number, text.text, part, programs, text.binding, unknown=unknown)
-    return Executions(None, text.text, part, programs, text.binding, number)
+    loops = sum(factor.is_open(programs) for factor in factors)
+    first = None
+    if programs or _differs(evaluator, operation):
+        number, first = None, number
+    return Executions(number, text.text, part, programs, text.binding, first, unknown, loops)
 
 
 def _differs(evaluator: Evaluator, operation: Operation) -> bool:
@@ -244,13 +257,13 @@ def _region_factor(evaluator: Evaluator, region: Region, loops: list[Operation])
     assert operation is not None, "the body of a function runs once"
     traits = operation.traits
     if len(operation.operands) < (BOUNDS if traits.counted else traits.conditional):
-        return _Factor(None, None, reason=operation_text(operation))
+        return _Factor(None, None, reason=operation_text(operation), is_loop=traits.loop)
     if traits.counted:
         text = trip_count_text(operation)
         if _varies(evaluator, operation, operation.operands[:BOUNDS], loops):
-            return _Factor(None, text)
+            return _Factor(None, text, is_loop=True)
         count = evaluator.trip_count(operation)
-        return _Factor(None if isinstance(count, Unknown) else count, text)
+        return _Factor(None if isinstance(count, Unknown) else count, text, is_loop=True)
     once = Expression("1", constant=1)
     if traits.conditional:
         condition = evaluator.scalar(operation.operands[0])
@@ -261,7 +274,7 @@ def _region_factor(evaluator: Evaluator, region: Region, loops: list[Operation])
         return _Factor(int((condition != 0) == (region.number == 0)), once, at_most=True)
     if operation.traits.once:
         return _Factor(1, once)
-    return _Factor(None, None, reason=operation_text(operation))
+    return _Factor(None, None, reason=operation_text(operation), is_loop=traits.loop)
 
 
 def _block_factor(evaluator: Evaluator, operation: Operation, is_in_loop: bool) -> _Factor:
@@ -272,7 +285,7 @@ def _block_factor(evaluator: Evaluator, operation: Operation, is_in_loop: bool) 
     if is_in_loop and home.region is not evaluator.function.body:
         return _Factor(None, once, at_most=True)
     if is_repeated(home.region, home.label):
-        return _Factor(None, None, reason="branches that form a loop")
+        return _Factor(None, None, reason="branches that form a loop", is_loop=True)
     path = evaluator.path(evaluator.top, home.region)
     runs, is_sure = path.runs(home.label), not is_optional(home.region, home.label)
     unknown = path.unknown if runs is None else None
