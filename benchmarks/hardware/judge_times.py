@@ -116,7 +116,7 @@ def _seconds(audit: Any, grid: tuple[int, int, int], *, is_cold: bool) -> float 
         return estimate.seconds
     program = estimate.program
     if program.first_bytes < CACHED_BYTES:
-        program = replace(program, first_bytes=0)
+        program = replace(program, first_bytes=0, moved_bytes=0)
     return launch_time(program, estimate.chip, rates, rates.timing, REPLAYED).seconds
 
 

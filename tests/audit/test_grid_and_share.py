@@ -132,7 +132,7 @@ def test_a_fix_is_not_small_that_is_estimated_to_pay() -> None:
     """Memory bounds the launch, which takes longer than that."""
     text = EITHER_WAY.replace("    %i =", BLOCKS).replace("splat %x ", "splat %xb ")
     text = text.replace("splat %y ", "splat %yb ").replace("%v =", MASKED)
-    text = text.replace("sizePerThread = [4]", "sizePerThread = [1]").replace("[2]", "[4]")
+    text = text.replace("sizePerThread = [4]", "sizePerThread = [1]").replace("[2]", "[8]")
     text = text.replace("i32}) {", "i32}, %n: i32) {").replace("tt.load %q", "tt.load %q, %m")
     [module] = parse_ir(text)
     grid = {"num_programs_x": 16384, "num_programs_y": 1, "num_programs_z": 1}

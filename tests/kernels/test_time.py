@@ -612,7 +612,14 @@ class TestPrices:
     def spilling(programs: int, used: int = 255, spilled: int = 100) -> LaunchTime:
         """Return a launch of programs that use and spill so many registers."""
         found = estimated(kernel(chain(4)))
-        program = replace(found.program, used=used, spilled=spilled, programs=1, first_bytes=0)
+        program = replace(
+            found.program,
+            used=used,
+            spilled=spilled,
+            programs=1,
+            first_bytes=0,
+            moved_bytes=0,
+        )
         return replace(found, program=program).launching(programs).launch
 
     def test_nothing_hides_what_is_spilled(self) -> None:

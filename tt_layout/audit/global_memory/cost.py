@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from functools import lru_cache
-from math import log, prod, sqrt
+from math import expm1, log, log1p, prod, sqrt
 
 import numpy as np
 
@@ -284,11 +284,17 @@ def pieces_of_table(shape: AccessShape, info: AxisInfo, size: int, table: int) -
         >>> shape, info = AccessShape(layout, 1, 4, False, False), AxisInfo((1,), (4,), (1,))
         >>> pieces_of_table(shape, info, 128, 64), round(pieces_of_table(shape, info, 32, 64), 3)
         (1.0, 2.0)
+
+        For any of 2^62 bytes, all of them are apart:
+
+        >>> pieces_of_table(shape, info, 32, 1 << 62)
+        32.0
     """
     requests = len(_active_elements(shape_lanes(shape)))
     each = _pieces_apart(shape, info, size) / max(1, requests)
     pieces = max(1, -(-table // size))
-    return float(requests * min(each, pieces * (1 - (1 - 1 / pieces) ** each)))
+    hit = -expm1(each * log1p(-1 / pieces)) if pieces > 1 else 1.0
+    return float(requests * min(each, pieces * hit))
 
 
 @lru_cache(maxsize=256)

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
+from tt_layout.algebra.linear_layout import is_power_of_two
 from tt_layout.audit.operations.details import (
     ConversionDetails,
     ExchangeDetails,
@@ -100,6 +101,13 @@ class Demand(NamedTuple):
 NOTHING = Demand()
 
 
+JOINED = 0.5
+"""Least fraction of the sectors that stores to parts of them send to the second-level cache.
+
+Neighbouring instructions of a warp that write to the same sectors are joined if each writes to
+few lines: two of them as an H200 and its counters show, whether a sector takes four or eight.
+"""
+
 WRITE = 1.7
 """Time of a written byte in the second-level cache over a read one, as measured on an H200."""
 
@@ -144,9 +152,17 @@ _REPEATING = ("tt.broadcast", "tt.splat")
 _MULTIPLIED = 5
 """Instructions of a division whose divisor other divisions share."""
 
-_WIDE = dict.fromkeys(("arith.divsi", "arith.divui", "arith.remsi", "arith.remui"), 20)
-_WIDE |= dict.fromkeys(("arith.floordivsi", "arith.ceildivsi", "arith.ceildivui"), 24)
-"""Operations on integers -> cycles of an element, where the divisor is no constant."""
+DIVISIONS = dict.fromkeys(("arith.divsi", "arith.divui", "arith.remsi", "arith.remui"), 20)
+DIVISIONS |= dict.fromkeys(("arith.floordivsi", "arith.ceildivsi", "arith.ceildivui"), 24)
+"""Divisions of integers -> cycles of an element, where the divisor is no constant."""
+
+_BY_CONSTANT = {"arith.divsi": 4, "arith.divui": 4, "arith.remsi": 5, "arith.remui": 5}
+_BY_POWER = {"arith.divsi": 3, "arith.divui": 1, "arith.remsi": 4, "arith.remui": 1}
+"""Divisions -> instructions for an element, by a constant and by a power of two, as ptxas makes
+them for sm90: a product, shifts and additions, or shifts alone."""
+
+_REMAINING = 1.5
+"""Cycles of the remainder, if the quotient of the same numbers is there, or the other way round."""
 
 _TO_INTEGER = ("arith.fptosi", "arith.fptoui")
 _FROM_INTEGER = ("arith.sitofp", "arith.uitofp")
@@ -182,7 +198,7 @@ class Pricing:
         self._timing, self._rates, self._constants = timing, rates, constants
         self._warps = warps
         self._index, self._fused = index_values(steps), fused_values(steps)
-        self._partners = partner_values(steps)
+        self._partners, self._divided = partner_values(steps), divided_again(steps)
         self._repeated = {
             step.results[0]: max(1, step.inputs) for step in steps if step.name in _REPEATING
         }
@@ -256,10 +272,22 @@ class Pricing:
         if element == "f64":
             return 2
         if element.startswith("i"):
-            return _WIDE.get(name, 1.5 if name in _SUMS else integer) * (
-                2 if element == "i64" else 1
-            )
+            each = self._division(step) if name in DIVISIONS else 1.5 if name in _SUMS else integer
+            return each * (2 if element == "i64" else 1)
         return 1
+
+    def _division(self, step: Step) -> float:
+        """Return the cycles of an element of a division of integers.
+
+        Of numbers that count up the assembler knows the last bits.
+        """
+        if step.results[0] in self._divided:
+            return _REMAINING
+        if not step.divisor:
+            return DIVISIONS[step.name]
+        if not is_power_of_two(step.divisor):
+            return self._timing.integer * _BY_CONSTANT.get(step.name, 6)
+        return self._timing.integer * (1 if step.contiguity > 1 else _BY_POWER.get(step.name, 4))
 
     def _is_addressing(self, step: Step) -> bool:
         """Tell whether a step computes pointers, masks, or values that only these use."""
@@ -352,10 +380,15 @@ class Pricing:
                 latency=self._timing.atomic * waits,
             )
         if access.kind in ("global store", "copy from local"):
-            parts = asked if access.bytes < asked else 0.0
-            return Demand(issue=issue, lsu=lsu, written=asked, parts=parts)
+            if access.bytes >= asked:
+                return Demand(issue=issue, lsu=lsu, written=asked)
+            least = JOINED if access.is_joined else 1
+            joined = max(asked * least, min(asked, access.once or asked))
+            return Demand(issue=issue, lsu=lsu, written=joined, parts=joined)
+        # The first-level cache has what instructions of an execution load again.
+        read = min(asked, access.once or asked) if access.kind == "global load" else asked
         return Demand(
-            issue=issue, lsu=lsu, read=asked, spread=access.spread, latency=self._timing.l2
+            issue=issue, lsu=lsu, read=read, spread=access.spread, latency=self._timing.l2
         )
 
     def _conversion(self, details: ConversionDetails) -> Demand:
@@ -513,6 +546,21 @@ def fused_values(steps: Iterable[Step]) -> frozenset[str]:
             fused.add(name)
             full.update(step.results)
     return frozenset(fused)
+
+
+def divided_again(steps: Iterable[Step]) -> frozenset[str]:
+    """Return the names of quotients and remainders of numbers that were divided before.
+
+    The assembler divides them once: the remainder is what the quotient's product leaves.
+    """
+    seen: set[tuple[str, ...]] = set()
+    found: set[str] = set()
+    for step in steps:
+        if step.name in DIVISIONS:
+            if step.operands in seen:
+                found.update(step.results)
+            seen.add(step.operands)
+    return frozenset(found)
 
 
 def partner_values(steps: Iterable[Step]) -> frozenset[str]:

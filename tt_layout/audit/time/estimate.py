@@ -27,6 +27,7 @@ from tt_layout.audit.global_memory.cost import (
     sectors_apart,
     wavefronts_apart,
 )
+from tt_layout.audit.global_memory.instructions import skips_l1
 from tt_layout.audit.global_memory.operands import address_of, reached_bytes
 from tt_layout.audit.global_memory.origins import counted_places
 from tt_layout.audit.global_memory.relative_addresses import relative_traffic
@@ -37,7 +38,7 @@ from tt_layout.audit.operations.details import Details, GlobalDetails, TmaDetail
 from tt_layout.audit.operations.multiplications import Multiplication
 from tt_layout.audit.registers import worst
 from tt_layout.audit.resources import shared_bytes_of
-from tt_layout.audit.time.demands import LINE
+from tt_layout.audit.time.demands import DIVISIONS, LINE
 from tt_layout.audit.time.launch import LaunchTime, full_wave, launch_time
 from tt_layout.audit.time.selection import Candidate
 from tt_layout.audit.time.steps import MatrixProduct, Passage, Program, Step, StepTraffic
@@ -49,6 +50,7 @@ from tt_layout.hardware.product import Product
 from tt_layout.hardware.timing import Timing
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
 from tt_layout.ir.ssa import Block, Function, Operation, Region, Value, integers
+from tt_layout.ir.ssa.attributes import constant_value
 from tt_layout.ir.ssa.control_flow import control_edges
 from tt_layout.ir.traits import is_known
 from tt_layout.ir.types import IRType
@@ -73,6 +75,9 @@ which values of arguments do not determine."""
 
 APART = 1.25
 """Factor of the bytes of an access from which the sectors of its runs, far apart, are more."""
+
+JOINED_LINES = 4
+"""The most lines of a store whose neighbours are joined with it: an H200 joins none of eight."""
 
 _PENDING = ("num", "pendings", "count")
 """Attributes with the number of groups or products that a wait leaves pending."""
@@ -397,6 +402,7 @@ def read_program(
         programs=prod(grid),
         differs=counts.differ,
         first_bytes=touched.bytes + reader.described,
+        moved_bytes=touched.moved + reader.described,
         needed=registers.needed if registers is not None else 0,
         fewest=registers.range.low if registers is not None else 0,
         most=registers.range.high if registers is not None else 255,
@@ -423,7 +429,7 @@ class _Traffic(NamedTuple):
         once: bytes of the distinct sectors of an execution, if only its beginning is not known.
         filled: fraction of its rows of memory that an execution asks for.
         lines: lines that an execution touches, if addresses depend on data; else None.
-        part: fraction of the elements that moves.
+        part: fraction of the elements that moves: programs beyond a given length move nothing.
         is_scattered: whether its addresses depend on loaded numbers.
         is_table: whether they do, and `touched` is all that these numbers may point at.
         bounds: arguments of its mask, where that is not known and taken as true.
@@ -469,8 +475,13 @@ class _StepReader:
         self._counts, accesses = counts, touched.accesses
         self._touched = {line: traffic.bytes for line, traffic in accesses.items()}
         self._filled = {line: traffic.filled for line, traffic in accesses.items()}
+        self._distinct = {line: traffic.once for line, traffic in accesses.items()}
+        self._parts = {line: traffic.part for line, traffic in accesses.items()}
         self._rows = audit.by_place
         self._described: dict[tuple[Value, str], float] = {}
+        product = audited.target.product if audited.target is not None else None
+        timing = product.timing if product is not None else None
+        self._capacity = timing.l2_capacity if timing is not None else 0.0
         self._products = {(entry.line, entry.column): entry for entry in audit.multiplications}
 
     def region(self, region: Region) -> tuple[Step, ...]:
@@ -497,6 +508,8 @@ class _StepReader:
             element=_element(operation.results, result),
             input_element=_element(operation.operands, operand),
             number=next((n for key in _PENDING if (n := operation.integer(key)) is not None), 0),
+            divisor=_divisor(operation),
+            contiguity=self._contiguity(operation),
             combines=tuple(_names(operation)) if combines else (),
             access=self._access(row, operation) if row is not None else None,
             product=_product(product) if product is not None else None,
@@ -522,6 +535,13 @@ class _StepReader:
         if ir_type is None:
             return 0
         return self._audited.layouts.distinct_registers(ir_type) or 1
+
+    def _contiguity(self, operation: Operation) -> int:
+        """Return the elements of a dividend that count up in a row; 1 where not known."""
+        kernel = self._audited.kernel(self._function) if _divisor(operation) else None
+        if kernel is None or not operation.operands[0].type.is_tensor:
+            return 1
+        return max(kernel.known[operation.operands[0]].contiguity, default=1)
 
     @property
     def described(self) -> float:
@@ -571,7 +591,7 @@ class _StepReader:
             wavefronts=traffic.wavefronts,
             touched=traffic.touched,
             apart=self._apart(operation) if is_global and traffic.touched is None else 1,
-            once=traffic.once,
+            once=self._once(operation, traffic),
             filled=self._filled.get(row.operation.line, traffic.filled),
             is_scattered=traffic.is_scattered,
             is_table=traffic.is_table,
@@ -580,17 +600,41 @@ class _StepReader:
             stride=traffic.stride,
             is_contiguous=traffic.is_contiguous,
             is_by_data=traffic.is_by_data,
+            is_joined=kind == MovementKind.GLOBAL_STORE and self._is_joined(row),
         )
+
+    def _is_joined(self, row: MovementRow) -> bool:
+        """Tell whether each instruction of a store writes to few lines."""
+        details = row.cost.details if row.cost is not None else None
+        lines: float | None = getattr(details, "lines", None)
+        requests: float | None = getattr(details, "requests", None)
+        if lines is None and _is_left_open(row):
+            lines, requests = (self._counts.traffic(row, unit) for unit in ("lines", "requests"))
+        return lines is not None and lines <= JOINED_LINES * (requests or 0)
+
+    def _once(self, operation: Operation, traffic: _Traffic) -> float | None:
+        """Return the bytes of the distinct sectors of an execution; None where not known.
+
+        Where a load passes the first-level cache by, each request for a sector counts.
+        """
+        distinct = self._distinct.get(operation.line)
+        if distinct is None or skips_l1(operation.attributes):
+            return traffic.once
+        return distinct * traffic.part
 
     def _global_traffic(
         self, row: MovementRow, details: GlobalDetails, operation: Operation
     ) -> _Traffic:
         """Return the traffic by the access's cost, or by its data-dependent addresses."""
         runs = row.executions.number
+        sectors = _mean(details.total_sectors, runs, details.sectors)
+        wavefronts = _mean(details.total_lsu_wavefronts, runs, details.lsu_wavefronts)
+        part = self._parts.get(row.operation.line, 1.0)
         traffic = _Traffic(
             self._touched.get(row.operation.line),
-            _mean(details.total_sectors, runs, details.sectors),
-            _mean(details.total_lsu_wavefronts, runs, details.lsu_wavefronts),
+            sectors * part if sectors is not None else None,
+            wavefronts * part if wavefronts is not None else None,
+            part=part,
             is_scattered=_is_scattered(details),
         )
         if _is_left_open(row):
@@ -603,7 +647,7 @@ class _StepReader:
                 return traffic
             return traffic._replace(sectors=None, wavefronts=row.cost.cycles)
         kernel, access, info = placed
-        by_data = _counted(access) or _table(kernel, access, info)
+        by_data = _counted(access) or _table(kernel, access, info, self._capacity)
         if by_data is None and traffic.is_scattered:
             by_data = _apart(access, info, traffic)
         if by_data is None:
@@ -729,10 +773,17 @@ def _counted(access: PlacedAccess) -> _Traffic | None:
     return _Traffic(None, places.kept * sectors, lines, part=places.kept)
 
 
-def _table(kernel: AccessAnalysis, access: PlacedAccess, info: AxisInfo) -> _Traffic | None:
-    """Return the traffic in a table with few possible indices."""
+def _table(
+    kernel: AccessAnalysis, access: PlacedAccess, info: AxisInfo, capacity: float
+) -> _Traffic | None:
+    """Return the traffic in a table with few possible indices.
+
+    Args:
+        kernel, access, info: the access.
+        capacity: bytes of the second-level cache; what may be anywhere in more is in no table.
+    """
     size = reached_bytes(access.roles, access.width.element_bytes, kernel.sources.flow)
-    if size is None:
+    if size is None or size > capacity:
         return None
     lines, sectors = (
         pieces_of_table(access.shape, info, piece, size)
@@ -760,6 +811,18 @@ def _is_left_open(row: MovementRow) -> bool:
     if not isinstance(details, GlobalDetails) or details.sectors is not None:
         return False
     return bool(details.unknown) and not any(COMPUTED in reason for reason in details.unknown)
+
+
+def _divisor(operation: Operation) -> int:
+    """Return the constant by which an operation divides integers; 0 for any other operation."""
+    if operation.name not in DIVISIONS:
+        return 0
+    made = operation.operands[1].definition
+    while made is not None and made.name == "tt.splat":
+        made = made.operands[0].definition
+    if made is None or made.name != "arith.constant":
+        return 0
+    return abs(constant_value(made.attributes.get("value")) or 0)
 
 
 def _is_barrier(function: Function, value: Value) -> bool:

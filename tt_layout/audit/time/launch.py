@@ -41,6 +41,9 @@ SLICE_BYTES = 4096
 READS = ("global load", "copy to local")
 """Accesses that read global memory, perhaps parts of lines."""
 
+WRITES = ("global store", "copy from local")
+"""Accesses that write to global memory, perhaps parts of sectors."""
+
 FIRST = {
     "global load": 0.63,
     "copy to local": 0.63,
@@ -222,6 +225,10 @@ class _PacedLaunch:
             for part in _parts(program)
         ]
         self._total = {name: sum(part[name] for part in self._parts) for name in self._parts[0]}
+        self._halves = [
+            [_total(half, self._demands, program, timing) | {FETCH: 0.0} for half in _halves(part)]
+            for part in _parts(program)[::2]
+        ]
         self._moved = _moved(program, program.programs, self._total, again)
         self._slow = _slowness(program, timing)
         busy = max(1, min(rates.multiprocessors, program.programs))
@@ -326,10 +333,25 @@ class _PacedLaunch:
         if full:
             cycles = min(cycles, (programs / slots + constants.tail) * wave(resident))
             tail = max(0.0, cycles - programs / slots * wave(resident))
-        # What is added at the end of programs overlaps with other programs, where there are any.
         last = min(resident, -(-programs // multiprocessors))
+        cycles += sum(self._filling(halves, last) for halves in self._halves)
+        # What is added at the end of programs overlaps with other programs, where there are any.
         cycles += last * self._parts[-1]["atomics"] * min(1.0, slots / max(1, programs))
         return cycles, tail
+
+    def _filling(self, halves: Sequence[Mapping[str, float]], count: int) -> float:
+        """Return the cycles in which the first programs only load, and the last only store.
+
+        Between them programs that load hide behind others that store.
+
+        Args:
+            halves: cycles of a program on each resource, of loads and of stores.
+            count: programs on a multiprocessor.
+        """
+        power = self._constants.power
+        apart = sum(power_mean([count * half[name] for name in BUSY], power) for half in halves)
+        together = [count * sum(half[name] for half in halves) for name in BUSY]
+        return apart - power_mean(together, power)
 
 
 class _Phase(NamedTuple):
@@ -342,6 +364,15 @@ class _Phase(NamedTuple):
 
     busy: tuple[float, ...]
     latency: float
+
+
+def _halves(part: Sequence[Step]) -> list[Sequence[Step]]:
+    """Return the steps before the first store, and the others; all if loads follow it."""
+    stores = [at for at, step in enumerate(part) if step.access and step.access.kind in WRITES]
+    loads = [at for at, step in enumerate(part) if step.access and step.access.kind in READS]
+    if not stores or not loads or max(loads) > min(stores):
+        return [part]
+    return [part[: min(stores)], part[min(stores) :]]
 
 
 def _parts(program: Program) -> list[list[Step]]:
@@ -583,10 +614,13 @@ def _moved(program: Program, programs: int, total: Mapping[str, float], again: _
         once = access.once or access.sector_bytes or access.bytes
         number = once * step.runs * programs * access.apart
         number *= FIRST[access.kind] if access.is_scattered else 1
+        if access.kind in WRITES and access.bytes < once:
+            number *= 2  # memory reads sectors that are written in parts
         table = tables.get(step, step)
         hidden[table] = max(hidden.get(table, 0.0), number)
-    moved = program.first_bytes + again.far + sum(hidden.values())
-    return _Moved(moved, min(1.0, moved / asked) if asked else 1.0)
+    besides = again.far + sum(hidden.values())
+    first = program.first_bytes + besides
+    return _Moved(program.moved_bytes + besides, min(1.0, first / asked) if asked else 1.0)
 
 
 def _tables(program: Program) -> dict[Step, object]:

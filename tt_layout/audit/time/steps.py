@@ -64,7 +64,7 @@ class StepTraffic:
         sector_bytes: bytes of its sectors in the second-level cache; None where not known.
         wavefronts: wavefronts in the load/store unit; None where not known.
         touched: bytes that all programs touch; None where its addresses are not known.
-        once: bytes of its distinct sectors, where only its beginning is not known; else None.
+        once: bytes of the distinct sectors of an execution; None where not known.
         apart: fraction of the programs that touch bytes of their own, as far as addresses that
             are not known tell.
         filled: fraction of its 128-byte lines that an execution asks for; 1 where not known.
@@ -76,6 +76,7 @@ class StepTraffic:
             empty without one.
         is_contiguous: whether the distances of its elements are not known, taken as contiguous.
         is_by_data: whether loaded numbers decide its mask, taken as true.
+        is_joined: whether neighbouring instructions that write to one sector are joined.
     """
 
     kind: str
@@ -94,6 +95,7 @@ class StepTraffic:
     stride: str = ""
     is_contiguous: bool = False
     is_by_data: bool = False
+    is_joined: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -110,6 +112,8 @@ class Step:
         inputs: elements of its first operand that a thread holds.
         element, input_element: element types of result and first operand.
         number: groups or products that a wait leaves pending.
+        divisor: constant by which integers are divided; 0 without one.
+        contiguity: elements of its first operand that count up in a row.
         combines: operations in the region of a reduction or scan.
         access: the bytes that it moves.
         product: the multiplication that it does.
@@ -135,6 +139,8 @@ class Step:
     input_element: str = ""
     file: str | None = None
     number: int = 0
+    divisor: int = 0
+    contiguity: int = 1
     combines: Names = ()
     access: StepTraffic | None = None
     product: MatrixProduct | None = None
@@ -173,6 +179,7 @@ class Program:
         programs: programs of the launch.
         differs: whether some programs run an operation more often than others.
         first_bytes: bytes of global memory that all programs touch, each once.
+        moved_bytes: bytes that memory moves for them, as it were at full speed.
         needed: registers of a thread that the compiler is expected to need.
         fewest, most: the ends of that estimate.
         limit: the most registers of a thread.
@@ -190,6 +197,7 @@ class Program:
     programs: int
     differs: bool
     first_bytes: float
+    moved_bytes: float
     needed: int
     fewest: int
     most: int
@@ -224,8 +232,13 @@ class Program:
 
     def launched(self, programs: int) -> Program:
         """Return the program in a launch of another number, each with as many bytes."""
-        touched = self.first_bytes * programs / max(1, self.programs)
-        return replace(self, programs=programs, first_bytes=touched)
+        part = programs / max(1, self.programs)
+        return replace(
+            self,
+            programs=programs,
+            first_bytes=self.first_bytes * part,
+            moved_bytes=self.moved_bytes * part,
+        )
 
     def walk(self) -> Iterator[Step]:
         """Yield every step, in the order of the text."""
