@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tiers import slow
 
-from tt_layout import parse_ir
+from tt_layout import audit_ir, parse_ir
 from tt_layout.audit.audit import audit_module
 from tt_layout.audit.axis import axis_info
 from tt_layout.audit.kernel import kernels_of
@@ -200,3 +200,21 @@ def test_mutated_examples_are_audited(name: str, part: str, other: str) -> None:
     assert part in text
     for module in parse_ir(text.replace(part, other)):
         worst(audit_module(module).registers)
+
+
+def test_a_mask_of_another_shape_is_refused() -> None:
+    pointers, mask = "tensor<64x!tt.ptr<f32>, #b>", "tensor<32xi1, #b>"
+    report = str(
+        audit_ir(f"""\
+#b = #ttg.blocked<{{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}}>
+module attributes {{"ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"}} {{
+  tt.func @f(%p: !tt.ptr<f32>) {{
+    %m = arith.constant dense<true> : {mask}
+    %s = tt.splat %p : !tt.ptr<f32> -> {pointers}
+    %x = tt.load %s, %m : {pointers}
+    tt.return
+  }}
+}}
+""").whole
+    )
+    assert "its mask must have a truth value for each of 64 addresses, got 32" in report

@@ -29,6 +29,9 @@ MODERN = types.ClientCapabilities(
 )
 URI = "file:///work/dump.ttgir"
 
+UNANSWERED = 240
+"""Seconds after which a scene waits for an answer that does not come."""
+
 
 class Editor:
     """A client with one document open.
@@ -96,6 +99,12 @@ class Editor:
         assert isinstance(found.contents, types.MarkupContent)
         return found.contents.value
 
+    def kill(self) -> None:
+        """End a server that does not answer."""
+        server = self.client._server
+        assert server is not None
+        server.kill()
+
     async def stop(self) -> int | None:
         """End the server; return its exit status."""
         await self.client.shutdown_async(None)
@@ -120,7 +129,11 @@ def in_editor(
     async def whole() -> T:
         editor = Editor()
         await editor.start(capabilities, options)
-        found = await scene(editor)
+        try:
+            found = await asyncio.wait_for(scene(editor), UNANSWERED)
+        except asyncio.TimeoutError:
+            editor.kill()
+            raise
         assert await editor.stop() == 0
         return found
 

@@ -442,6 +442,7 @@ def placed_access(kernel: AccessAnalysis, operation: Operation) -> PlacedAccess:
         return kernel.placed[operation]
     access = in_todays_form(operation)
     roles = operands(access)
+    _check_mask(roles)
     is_single = is_scalar(access)
     width = scalar_width(kernel, access) if is_single else _known_width(kernel, access, roles)
     layout = None
@@ -458,6 +459,20 @@ def placed_access(kernel: AccessAnalysis, operation: Operation) -> PlacedAccess:
     addresses = Addresses(*values, width.element_bytes)
     placed = kernel.placed[operation] = PlacedAccess(access, roles, width, shape, addresses)
     return placed
+
+
+def _check_mask(roles: Mapping[str, Value]) -> None:
+    """Check that a mask has an element for each address.
+
+    Raises:
+        LayoutError: it has another shape, as in a damaged dump.
+    """
+    mask = roles.get("mask")
+    wanted = address_of(roles).type.shape
+    if mask is not None and mask.type.shape and mask.type.shape != wanted:
+        found, needed = ("x".join(map(str, sizes)) or "1" for sizes in (mask.type.shape, wanted))
+        message = f"its mask must have a truth value for each of {needed} addresses, got {found}"
+        raise LayoutError(message)
 
 
 class WholeAccess(NamedTuple):
