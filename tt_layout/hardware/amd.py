@@ -105,6 +105,7 @@ _CDNA_OTHERS = RegisterLine(
     may_spill_from=0.5,
     spills_from=1,
     held=HeldRegisters(exchanges=1.15),
+    ahead=RangeEnd(1.2, 16),
 )
 _CDNA_COMPILER = CompilerModel(
     products=RegisterLine(

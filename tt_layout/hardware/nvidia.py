@@ -129,7 +129,7 @@ _COMPILER = CompilerModel(
         spills_from=1.4,
         held=HeldRegisters(exchanges=1),
         crowd=Crowd(48, loads=4),
-        ahead=RangeEnd(1.2, 16),
+        ahead=RangeEnd(1.5, 16),
     ),
     slices=3,
     sinks_shared_loads=True,
