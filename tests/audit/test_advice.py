@@ -117,8 +117,9 @@ CONSTANT = "tl.max_constancy"
          "through &, but the offset is a multiple of 8: add tl.multiple_of(offset, 8) (then 16 "
          "bytes per instruction)", HINT),
         (constant("%c", 2) + "%d = arith.muli %r, %c : INTS\n%o = arith.addi %d, %r : INTS",
-         "neighbours are 3 elements apart", HINT),
-        ("%o = arith.addi %r, %r : INTS", "neighbours are 2 elements apart", HINT),
+         "neighbours are 3 elements apart: store what belongs together side by side", "tl."),
+        ("%o = arith.addi %r, %r : INTS",
+         "neighbours are 2 elements apart: access all between them, too, and take it apart", HINT),
         ("%o = arith.subi %bs, %q : INTS", "neighbours are in reverse order: none", "tl."),
         (constant("%z", 0) + "%m = arith.cmpi slt, %q, %ns : INTS\n"
          "%o = arith.select %m, %q, %z : tensor<1024xi1, #l>, INTS",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tt_layout.algebra.linear_layout import is_power_of_two
 from tt_layout.audit.global_memory.origins import CONSTANCY, Origin
 from tt_layout.audit.operations.turned_operands import stored_transposed
 from tt_layout.ir.ssa.attributes import constant_value
@@ -174,6 +175,8 @@ def apart(by: str, *, rank: int, is_free: bool = False) -> str:
     if by.startswith("%") or by == "None":
         distance = f"{_name(by)} elements" if by != "None" else "some elements"
         return f"neighbours are {distance} apart: {way}"
+    if not is_power_of_two(abs(int(by))):  # no tensor of Triton has all between them
+        return f"neighbours are {by} elements apart: {way}"
     return (
         f"neighbours are {by} elements apart: access all between them, too, and "
         "take it apart in registers (tl.reshape, tl.split, tl.join), or store what belongs "
