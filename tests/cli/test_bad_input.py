@@ -737,3 +737,16 @@ def test_no_traceback_from_the_command_itself() -> None:
         + blocked(order="[1, 1]")
         + f"\n{' ' * 93}^^^^^^\n"
     )
+
+
+def test_a_folder_or_a_pipe_in_the_place_of_a_layout_is_named_as_one(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("dumps").mkdir()
+    os.mkfifo("pipe")
+    for name, what in (("dumps", "Is a directory"), ("pipe", "it is a pipe, not a file")):
+        for command in ("page", "info"):
+            outcome = run(command, name, "-t", TYPE)
+            assert outcome.status == 2
+            assert outcome.err.splitlines()[0] == f"{name}: error: cannot read: {what}"

@@ -201,6 +201,10 @@ class LayoutParameter(NotationParameter):
             read_mlir(text)
             message = f"{text} is a file: name one of its aliases or lines"
             raise LayoutError(f"{message}, as {text}:ALIAS or {text}:LINE")
+        if not separator and os.path.exists(text):
+            from tt_layout.mlir.source import read_source
+
+            read_source(text)  # a folder or a pipe: raises why it cannot be read
         if not separator and (os.sep in text or "." in text) and "(" not in text:
             raise LayoutError(f"no such file: {text!r}")
         if not separator:

@@ -17,6 +17,7 @@ from tt_layout.files import is_file, open_file
 from tt_layout.grouping import grouped
 from tt_layout.mlir.source import WHAT_DUMPS_ARE, dumps_below
 from tt_layout.tuples import NamedTuple
+from tt_layout.wording import count
 from tt_layout.worker import processors
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def many_kernels(
             arguments.update(dict.fromkeys(result.arguments))
     if len(passed) == len(files):
         reasons = "\n".join(f"{skipped.file}: {skipped.reason}" for skipped in sorted(passed))
-        raise LayoutError(f"none of {len(files)} files could be read\n{reasons}")
+        raise LayoutError(f"none of {count(len(files), 'file')} could be read\n{reasons}")
     if reading.given is not None:
         check_names(reading.given, arguments)
     return ManyKernels(sorted(kernels, key=lambda k: k.rank), sorted(passed + unread))
