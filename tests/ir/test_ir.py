@@ -457,7 +457,7 @@ def test_operations_are_read_where_one_stands_on_a_line(tmp_path: Path) -> None:
     path = tmp_path / "dump.mlir"
     path.write_text(ALIASES + kernel * 3)
     last = (ALIASES + kernel * 3).count("\n") - 2
-    with mock.patch.object(SsaReader, "functions", wraps=SsaReader().functions) as read:
+    with mock.patch.object(SsaReader, "read", wraps=SsaReader().read) as read:
         _, operation = movement_on_line(str(path), last)
     assert (operation.line, read.call_count) == (last, 1)
 

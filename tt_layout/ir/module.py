@@ -253,7 +253,7 @@ class Module:
         symbols: resolves the types and locations in its text.
         stands_alone: whether it uses no aliases of modules above it.
         place: its position in the dump.
-        read_operations: reads its operations that move data.
+        read_operations: reads those operations, by the numbers of their names.
         error: the error of a truncated module.
     """
 
@@ -266,7 +266,7 @@ class Module:
     symbols: Scope = field(compare=False)
     stands_alone: bool
     place: ModulePlace
-    read_operations: Callable[[Module], tuple[MovementOperation, ...]] = field(
+    read_operations: Callable[[Module, Sequence[int]], tuple[MovementOperation, ...]] = field(
         compare=False, repr=False
     )
     error: LayoutError | None = None
@@ -313,16 +313,16 @@ class Module:
     @cached_property
     def operations(self) -> tuple[MovementOperation, ...]:
         """The operations that move data between layouts, in order."""
-        return self.read_operations(self)
+        return self.read_operations(self, range(len(self.moves)))
 
     def operations_on(self, line: int) -> Sequence[MovementOperation]:
         """Return the operations on a line of the source that move data between layouts.
 
-        They are read only where the name of one stands there.
+        Only their functions are read.
         """
-        if not any(self.line_in_source(move.line) == line for move in self.moves):
-            return ()
-        return [operation for operation in self.operations if operation.line == line]
+        own_line = self.own_line(line)
+        numbers = [number for number, move in enumerate(self.moves) if move.line == own_line]
+        return self.read_operations(self, numbers) if numbers else ()
 
     def line_in_source(self, line: int) -> int:
         """Convert one of its own lines to a line of the source."""

@@ -21,8 +21,23 @@ def movement_on_line(file: str, line: int) -> tuple[Module, MovementOperation]:
     for module in named_modules(file):
         for operation in module.operations_on(line):
             return module, operation
-    lines = [operation.line for module in named_modules(file) for operation in module.operations]
-    near = min(lines, key=lambda other: abs(other - line), default=None)
+    near: int | None = None
+    for module in named_modules(file):
+        near = _nearest(module, line, near)
     hint = f"; the nearest is on line {near}" if near is not None else ""
     message = f"there is no data movement on this line{hint}"
     raise LayoutError(message, FileLocation(file, line))
+
+
+def _nearest(module: Module, line: int, known: int | None) -> int | None:
+    """Return the line nearest to one with a data movement, of a module and one that is known.
+
+    The names of movements are looked at from the nearest on: those of scalars are none.
+    """
+    lines = dict.fromkeys(module.line_in_source(move.line) for move in module.moves)
+    for near in sorted(lines, key=lambda other: abs(other - line)):
+        if known is not None and abs(near - line) >= abs(known - line):
+            return known
+        if module.operations_on(near):
+            return near
+    return known

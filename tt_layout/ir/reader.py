@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import copyreg
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from tt_layout.arguments import checks_arguments
@@ -121,12 +121,12 @@ def build_module(source: Source, part: Part, interner: Interner) -> Module:
     )
 
 
-def _operations(module: Module) -> tuple[MovementOperation, ...]:
+def _operations(module: Module, numbers: Sequence[int]) -> tuple[MovementOperation, ...]:
     """Read the operations that move data, by a reader that knows what it has read elsewhere."""
     from tt_layout.ir.ssa.reader import SsaReader, movements
 
     reader = module.symbols.interner.once(SsaReader)
-    return tuple(movements(module, reader.functions(module)))
+    return tuple(movements(module, reader.on_demand(module), numbers))
 
 
 def _place(source: Source, part: Part, line: int) -> ModulePlace:

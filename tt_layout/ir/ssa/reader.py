@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias
 
@@ -315,7 +315,27 @@ def read_functions(module: Module) -> list[Function]:
     return SsaReader().functions(module)
 
 
-def movements(module: Module, functions: Sequence[Function]) -> Iterator[MovementOperation]:
+class FunctionsOnDemand:
+    """The functions of a module, each read when it is first asked for."""
+
+    def __init__(self, reader: SsaReader, module: Module) -> None:
+        self.module = module
+        self._reader = reader
+        self._read: dict[int, Function] = {}
+
+    def __getitem__(self, number: int) -> Function:
+        """Return a function by its number in the module."""
+        if number not in self._read:
+            name = self.module.functions[number]
+            self._read[number] = self._reader.read(self.module, name)
+        return self._read[number]
+
+
+def movements(
+    module: Module,
+    functions: Sequence[Function] | FunctionsOnDemand,
+    numbers: Iterable[int] | None = None,
+) -> Iterator[MovementOperation]:
     """Yield the operations of a module that move data, in the order of the text.
 
     One that is not in a function that was read, as in a part of a dump, is read by itself.
@@ -323,9 +343,11 @@ def movements(module: Module, functions: Sequence[Function]) -> Iterator[Movemen
     Args:
         module: the module.
         functions: its functions as they were read.
+        numbers: numbers of their names in the module; None for all.
     """
     starts = [(function.line, function.column) for function in module.functions]
-    for at, (name, own_line, column) in enumerate(module.moves):
+    for at in numbers if numbers is not None else range(len(module.moves)):
+        name, own_line, column = module.moves[at]
         line = module.line_in_source(own_line)
         number = bisect_right(starts, (own_line, column))
         function = functions[number - 1] if number else None
@@ -394,12 +416,19 @@ class SsaReader:
     def __init__(self) -> None:
         self._lines = KnownLines()
         self._functions = KnownFunctions()
+        self._demanded: FunctionsOnDemand | None = None
 
     def of_lines(self) -> SsaReader:
         """Return a reader that knows the same lines, and no functions."""
         reader = SsaReader()
         reader._lines = self._lines
         return reader
+
+    def on_demand(self, module: Module) -> FunctionsOnDemand:
+        """Return the functions of a module, which are kept until another one is asked for."""
+        if self._demanded is None or self._demanded.module is not module:
+            self._demanded = FunctionsOnDemand(self, module)
+        return self._demanded
 
     def functions(self, module: Module) -> list[Function]:
         """Return the functions of a module."""
