@@ -21,6 +21,7 @@ from tt_layout.audit.findings import Finding, Judgement, Note, Occurrence, Urgen
 
 if TYPE_CHECKING:
     from tt_layout.audit.suggestions.context import SuggestionContext
+    from tt_layout.audit.suggestions.suggestion import Suggestion
 
 HEADINGS = ("What:", "Cost:", "Why:", "How to fix:", "When it does not pay:")
 """The sections of a rule's documentation."""
@@ -93,8 +94,13 @@ def judged(findings: Iterable[Finding], judge: Callable[[Finding], Note | None])
 
 def note_of(finding: Finding, context: SuggestionContext) -> Note | None:
     """Return the note of a finding whose alternatives all cost more; else None."""
-    alternatives = [occurrence.costlier(finding, context) for occurrence in finding.occurrences]
-    return Note(finding, *alternatives[0][0].sums) if all(alternatives) else None
+    alternatives: list[Suggestion] = []
+    for occurrence in finding.occurrences:
+        costlier = occurrence.costlier(finding, context)
+        if not costlier:
+            return None
+        alternatives.append(costlier[0])
+    return Note(finding, *alternatives[0].sums)
 
 
 def _rank(finding: Finding) -> tuple[int, float, int]:

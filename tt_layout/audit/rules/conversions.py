@@ -116,10 +116,13 @@ class CostlyConversion(Occurrence):
             return ()
         if not has_closed_side(context, full):
             return ()
-        tried = tried_sides(context, full)
-        if any(suggestion.saved > 0 for suggestion in tried):
-            return ()
-        return [suggestion for suggestion in tried if not suggestion.conversions_added]
+        costlier: list[Suggestion] = []
+        for suggestion in tried_sides(context, full):
+            if suggestion.saved > 0:
+                return ()
+            costlier.append(suggestion)
+        costlier.sort(key=lambda suggestion: (-suggestion.saved, suggestion.extra_requests))
+        return [suggestion for suggestion in costlier if not suggestion.conversions_added]
 
     def suggestions(self, finding: Finding, context: SuggestionContext) -> Sequence[Suggestion]:
         """Return the sides that would be cheaper in the layout of the other side."""

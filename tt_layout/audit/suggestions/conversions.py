@@ -9,6 +9,9 @@ layout where that is as cheap, and converted where it is not.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
+
 from tt_layout.audit.modules.audited_module import FullOperation
 from tt_layout.audit.suggestions.context import SuggestionContext
 from tt_layout.audit.suggestions.regions import ChangedRegion, cheapest_region, is_closed
@@ -17,28 +20,32 @@ from tt_layout.encodings import Encoding
 
 
 def better_sides(context: SuggestionContext, full: FullOperation) -> list[Suggestion]:
-    """Return the sides of a conversion that would be cheaper in the layout of the other side."""
-    return [side for side in tried_sides(context, full) if side.saved > 0]
+    """Return the sides of a conversion that would be cheaper in the layout of the other side.
 
-
-def tried_sides(context: SuggestionContext, full: FullOperation) -> tuple[Suggestion, ...]:
-    """Return the sides of a conversion that work in the layout of the other, the cheapest first.
+    The cheapest comes first.
 
     Args:
         context: for the module.
         full: the conversion.
     """
-    audited, operation = context.audited, full.operation
+    better = [side for side in tried_sides(context, full) if side.saved > 0]
+    return sorted(better, key=lambda side: (-side.saved, side.extra_requests))
 
-    def tried() -> tuple[Suggestion, ...]:
-        sides = (_try_side(context, full, side) for side in (FORWARD, BACKWARD))
-        present = (suggestion for suggestion in sides if suggestion is not None)
-        return tuple(
-            sorted(present, key=lambda suggestion: (-suggestion.saved, suggestion.extra_requests))
+
+def tried_sides(context: SuggestionContext, full: FullOperation) -> Iterator[Suggestion]:
+    """Yield the sides of a conversion that work in the layout of the other.
+
+    Args:
+        context: for the module.
+        full: the conversion.
+    """
+    place = full.operation.line, full.operation.column
+    for where in (FORWARD, BACKWARD):
+        side = context.audited.once(
+            ("side", where, *place), partial(_try_side, context, full, where)
         )
-
-    question = "sides", operation.line, operation.column
-    return audited.once(question, tried)
+        if side is not None:
+            yield side
 
 
 def has_closed_side(context: SuggestionContext, full: FullOperation) -> bool:
