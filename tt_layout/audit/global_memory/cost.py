@@ -257,7 +257,7 @@ def gathered_wavefronts(shape: AccessShape, info: AxisInfo, lines: float) -> flo
         >>> [round(gathered_wavefronts(shape, AxisInfo((1,), (n,), (1,)), 32)) for n in (4, 128)]
         [11, 32]
     """
-    requests = max(1, len(_active_elements(shape_lanes(shape))))
+    requests = max(1, _request_count(shape))
     each = lines / requests
     places = max(1, shape.line_bytes // max(shape.width_bytes, *info.divisibility))
     fullest = each / places + sqrt(2 * each / places * log(places))
@@ -287,10 +287,10 @@ def pieces_of_table(shape: AccessShape, info: AxisInfo, size: int, table: int) -
 
         For any of 2^62 bytes, all of them are apart:
 
-        >>> pieces_of_table(shape, info, 32, 1 << 62)
+        >>> round(pieces_of_table(shape, info, 32, 1 << 62), 6)
         32.0
     """
-    requests = len(_active_elements(shape_lanes(shape)))
+    requests = _request_count(shape)
     each = _pieces_apart(shape, info, size) / max(1, requests)
     pieces = max(1, -(-table // size))
     hit = -expm1(each * log1p(-1 / pieces)) if pieces > 1 else 1.0
@@ -341,6 +341,11 @@ def _ordered_runs(shape: AccessShape, info: AxisInfo) -> _OrderedRuns:
     inside = along % length
     step = max(element_bytes, min(shape.sector_bytes, info.divisibility[dim]))
     return _OrderedRuns(elements - inside * stride, inside * element_bytes, step)
+
+
+@lru_cache(maxsize=256)
+def _request_count(shape: AccessShape) -> int:
+    return len(_active_elements(shape_lanes(shape)))
 
 
 def _active_elements(lanes: Lanes) -> Ints:
@@ -442,9 +447,9 @@ def placed_access(kernel: AccessAnalysis, operation: Operation) -> PlacedAccess:
         return kernel.placed[operation]
     access = in_todays_form(operation)
     roles = operands(access)
-    _check_mask(roles)
     is_single = is_scalar(access)
     width = scalar_width(kernel, access) if is_single else _known_width(kernel, access, roles)
+    _check_mask(roles)
     layout = None
     if is_single:
         layout = scalar_layout(kernel.target.lanes, kernel.warps_at(access))
@@ -650,7 +655,10 @@ def _price(
         return counts.wavefronts
     if placed.shape.too_large is not None:
         return -(-all_bytes // placed.shape.line_bytes)
-    apart, relative = wavefronts_apart(placed.shape, info), relative_traffic(kernel, placed)
+    apart = wavefronts_apart(placed.shape, info)
+    if apart <= _request_count(placed.shape):  # a request takes one at least
+        return apart
+    relative = relative_traffic(kernel, placed)
     return min(apart, relative.counts.wavefronts) if relative is not None else apart
 
 
