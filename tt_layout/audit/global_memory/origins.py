@@ -201,13 +201,13 @@ class Origins:
         """Return the origin at which a required property was lost."""
         way: list[tuple[Trace, Operation | None]] = []
         seen: set[Trace] = set()
-        is_kept, found = True, self._found.get(trace)
-        while found is None:
+        is_kept, origin = True, self._found.get(trace)
+        while origin is None:
             seen.add(trace)
             operation = self.sources.definition(trace.value)
             if trace.value in self.sources.arguments:
                 is_pointer = trace.value.type.pointee is not None
-                found = Origin(None, trace, "argument", trace.value, is_pointer)
+                origin = Origin(None, trace, "argument", trace.value, is_pointer)
                 break
             if operation is None:
                 lacking = self._joined(trace)
@@ -218,24 +218,24 @@ class Origins:
                 if following is None:
                     constants = [v for v in operation.operands if self._is_constant(v, trace.dim)]
                     factor = self.root(constants[-1]) if constants else None
-                    found = Origin(operation, trace, operation.name, factor)
+                    origin = Origin(operation, trace, operation.name, factor)
                     break
             if following is None:
-                found = Origin(None, trace, "join", trace.value)
+                origin = Origin(None, trace, "join", trace.value)
                 break
             way.append((trace, operation))
             trace = following
             if trace in seen:
-                is_kept, found = False, Origin(None, trace, "join", trace.value)
+                is_kept, origin = False, Origin(None, trace, "join", trace.value)
             elif is_kept:  # else a kept way could lead back to what is seen
-                found = self._found.get(trace)
-        return self._passed_back(way, trace, found, is_kept=is_kept)
+                origin = self._found.get(trace)
+        return self._passed_back(way, trace, origin, is_kept=is_kept)
 
     def _passed_back(
         self,
         way: Sequence[tuple[Trace, Operation | None]],
         last: Trace,
-        found: Origin,
+        origin: Origin,
         *,
         is_kept: bool,
     ) -> Origin:
@@ -244,18 +244,18 @@ class Origins:
         Args:
             way: the traces before the last, each with the operation that it was passed through.
             last: the last trace.
-            found: the origin as it is there.
+            origin: the origin as it is there.
             is_kept: whether the way does not depend on where it began.
         """
         for trace, operation in ((last, None), *reversed(way)):
-            if operation is not None and found.operation is None:
-                found = found._replace(operation=operation)
-            is_combined = found.combined or found.kind != "argument"
+            if operation is not None and origin.operation is None:
+                origin = origin._replace(operation=operation)
+            is_combined = origin.combined or origin.kind != "argument"
             if operation is not None and not is_combined and _combines(operation):
-                found = found._replace(combined=operation.name)
+                origin = origin._replace(combined=operation.name)
             if is_kept:
-                self._found[trace] = found
-        return found
+                self._found[trace] = origin
+        return origin
 
     def lacks(self, trace: Trace) -> bool:
         """Tell whether a value has less of a property than a trace wants."""

@@ -155,11 +155,8 @@ class PlacedLayouts:
         encoding = ir_type.encoding if ir_type is not None else None
         if ir_type is None or not isinstance(encoding, Encoding):
             return None
-        is_of_any_width = isinstance(encoding, DistributedEncoding) and ir_type.is_tensor
-        if is_of_any_width and not encoding.depends_on_width:
-            key: tuple[object, ...] = id(encoding), ir_type.shape
-        else:
-            key = _key(ir_type)
+        is_in_registers = isinstance(encoding, DistributedEncoding) and ir_type.is_tensor
+        key = _key(ir_type, is_of_any_width=is_in_registers and not encoding.depends_on_width)
         known = self._layouts.get(key)
         if known is None:
             placed = self.of(ir_type)
@@ -175,10 +172,17 @@ def _distinct_registers(linear: LinearLayout) -> int | None:
     return linear.get_in_dim_size("register") >> repeated
 
 
-def _key(ir_type: IRType) -> tuple[object, ...]:
-    """Return the key of a layout over a type."""
-    bits = ir_type.element_bits
-    return id(ir_type.encoding), ir_type.kind, ir_type.shape, ir_type.allocation, bits
+def _key(ir_type: IRType, *, is_of_any_width: bool = False) -> tuple[object, ...]:
+    """Return the key of a layout over a type.
+
+    Args:
+        ir_type: the type.
+        is_of_any_width: whether the layout is the same for elements of any width, in registers.
+    """
+    key = id(ir_type.encoding), ir_type.shape
+    if is_of_any_width:
+        return key
+    return *key, ir_type.kind, ir_type.allocation, ir_type.element_bits
 
 
 def _place(encoding: Encoding, ir_type: IRType) -> PlacedLayout | LayoutError | None:

@@ -818,9 +818,9 @@ def _divisor(operation: Operation) -> int:
     if operation.name not in DIVISIONS:
         return 0
     made = operation.operands[1].definition
-    while made is not None and made.name == "tt.splat":
+    while made is not None and made.traits.repeats:
         made = made.operands[0].definition
-    if made is None or made.name != "arith.constant":
+    if made is None or not made.traits.constant:
         return 0
     return abs(constant_value(made.attributes.get("value")) or 0)
 
