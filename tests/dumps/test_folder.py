@@ -7,11 +7,13 @@ import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from work import calls_of
 
 from tt_layout.audit import audit
+from tt_layout.audit.global_memory import cost
 from tt_layout.dumps.audits import FileKernels, KernelReader
 from tt_layout.dumps.dump import AS_IT_IS
 from tt_layout.dumps.processes import results_of_groups
@@ -20,6 +22,7 @@ from tt_layout.worker import start_method
 EXAMPLES = Path(__file__).parents[2] / "examples"
 KERNELS = sorted(EXAMPLES.glob("*/*.ttgir"))
 MATMUL = EXAMPLES / "kernels" / "matmul-sm80.ttgir"
+CONVOLUTION = EXAMPLES / "kernels" / "convolution-sm80.ttgir"
 SOFTMAX = EXAMPLES / "kernels" / "softmax-sm90.ttgir"
 
 
@@ -33,6 +36,28 @@ def variant(folder: Path, kernel: Path, number: int) -> str:
     path = folder / f"{kernel.stem}-{number}.ttgir"
     path.write_text(text, encoding="utf-8")
     return str(path)
+
+
+def test_a_table_of_kernels_sums_up_no_executions_and_bounds_no_requests(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+    for name in ("run_bounds", "_all_executions"):
+        answer = getattr(cost, name)
+
+        def noted(*arguments: Any, name: str = name, answer: Callable[..., Any] = answer) -> Any:
+            asked.append(name)
+            return answer(*arguments)
+
+        monkeypatch.setattr(cost, name, noted)
+    whole, listed = (reader(explains=explains).read(str(CONVOLUTION)) for explains in (True, False))
+    assert {*asked} == {"run_bounds", "_all_executions"}
+    asked.clear()
+    assert reader(explains=False).read(str(CONVOLUTION)) == listed
+    assert not asked
+    assert isinstance(whole, FileKernels)
+    assert isinstance(listed, FileKernels)
+    assert [kernel.rank for kernel in listed.kernels] == [kernel.rank for kernel in whole.kernels]
 
 
 @pytest.mark.slow

@@ -101,11 +101,12 @@ class Auditor:
     Args:
         reading: how dumps are read.
         explains: whether findings explain what would make accesses wider.
+        is_brief: whether only a table of kernels is wanted, as `SharedWork` has it.
         is_judged: whether to look for findings.
         keeps_text: whether texts of types are kept, for dumps that share many.
 
-        Attributes:
-            interner: objects shared by dumps that are read at about the same time.
+    Attributes:
+        interner: objects shared by dumps that are read at about the same time.
     """
 
     def __init__(
@@ -113,10 +114,11 @@ class Auditor:
         reading: Reading,
         *,
         explains: bool = True,
+        is_brief: bool = False,
         is_judged: bool = True,
         keeps_text: bool = True,
     ) -> None:
-        self._reading, self._explains = reading, explains
+        self._reading, self._explains, self._is_brief = reading, explains, is_brief
         self._is_judged, self._keeps_text = is_judged, keeps_text
         self._arguments: dict[str, None] = {}
         self._chips: dict[Target | None, None] = {}
@@ -125,7 +127,8 @@ class Auditor:
 
     def _forget(self) -> None:
         """Forget the work shared with earlier modules."""
-        self._shared, self._characters = SharedWork(explains=self._explains), 0
+        self._shared = SharedWork(explains=self._explains, is_brief=self._is_brief)
+        self._characters = 0
         self.interner = Interner(self._reading.release, keeps_text=self._keeps_text)
 
     def audits(self, dump: Dump, modules: Modules | None = None) -> Iterator[Audit]:
@@ -135,8 +138,8 @@ class Auditor:
             dump: the dump.
             modules: the modules to audit; by default those of `Dump.meant`.
 
-            Raises:
-                LayoutError: it cannot be read, or a given value does not fit its argument.
+        Raises:
+            LayoutError: it cannot be read, or a given value does not fit its argument.
         """
         for module in modules or dump.meant(self._reading, self.interner):
             yield self._audit(dump, module, self._shared_for(module))
@@ -282,9 +285,11 @@ class KernelReader:
     def __init__(
         self, reading: Reading, *, explains: bool = True, has_bounds: bool = False
     ) -> None:
-        self._auditor = Auditor(reading._replace(progress=silent), explains=explains)
         self._has_bounds = has_bounds
         self._is_listed = not (explains or has_bounds)
+        self._auditor = Auditor(
+            reading._replace(progress=silent), explains=explains, is_brief=self._is_listed
+        )
         self._reading = reading
         self._known = TextConclusions[FileKernels](MAX_DUMPS)
         self._of_nameless = TextConclusions[FileKernels | None](MAX_DUMPS)

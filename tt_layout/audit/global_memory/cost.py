@@ -122,6 +122,8 @@ def access_sectors(
     shape: AccessShape,
     addresses: Addresses,
     info: AxisInfo | None = None,
+    *,
+    is_brief: bool = False,
 ) -> Sectors:
     """Return the requests and sectors of an access.
 
@@ -131,8 +133,9 @@ def access_sectors(
         shape: assignment of elements to its lanes.
         addresses: the values that determine its addresses.
         info: AxisInfo of the pointers or offsets.
+        is_brief: whether to leave out sums over all executions, and bounds.
     """
-    sectors = _sectors(evaluator, operation, shape, addresses, info)
+    sectors = _sectors(evaluator, operation, shape, addresses, info, is_brief=is_brief)
     if not evaluator.overflows:
         return sectors
     overflowed = set(evaluator.overflows)
@@ -147,6 +150,8 @@ def _sectors(
     shape: AccessShape,
     addresses: Addresses,
     info: AxisInfo | None,
+    *,
+    is_brief: bool,
 ) -> Sectors:
     if shape.too_large is not None:
         return Sectors(None, None, None, shape.too_large, None)
@@ -159,13 +164,15 @@ def _sectors(
         if operation.parent is None:
             once = AccessTotal(first.requests, first.sectors, first.lines, first.wavefronts)
             return Sectors(first, None, once, None, None)
+        if is_brief:
+            return Sectors(first, None, None, None, None)
         total = _all_executions(evaluator, operation, shape, addresses)
         return Sectors(first, None, total, None, None)
     if addresses.mask is not None and unknowns(values[:-1]) is None:
         most = count_run(shape, addresses._replace(mask=None), values[:-1])
         if isinstance(most, SectorCounts):
             return Sectors(None, most, None, unknown, None)
-    bounds = run_bounds(shape, info) if info is not None else None
+    bounds = run_bounds(shape, info) if info is not None and not is_brief else None
     if bounds is not None and addresses.mask is not None:
         bounds = bounds._replace(least=1)  # a single lane may be active
     return Sectors(None, None, None, unknown, bounds)
@@ -596,7 +603,9 @@ def _access_cost(operation: MovementOperation, full: FullOperation, audited: Aud
     access, roles, width, shape, addresses = placed
     check_direct_copy(kernel, access, shape)
     info = address_info(kernel, roles, width)
-    sectors = access_sectors(evaluator, full.operation, shape, addresses, info)
+    sectors = access_sectors(
+        evaluator, full.operation, shape, addresses, info, is_brief=audited.shared.is_brief
+    )
     is_single = not shape.layout.total_out_bits
     if not width.instructions:
         details = _details(width, None, None, 0, sectors, shape)

@@ -213,6 +213,8 @@ class SharedWork:
 
     Args:
         explains: whether to look for changes that would make accesses wider.
+        is_brief: whether only a table of kernels is wanted: accesses have no sums over all
+            executions then, and no bounds of requests whose addresses are unknown.
 
     Attributes:
         compiler: compiler for dumps; None where they are not compiled.
@@ -221,8 +223,8 @@ class SharedWork:
         prices: costs of accesses with equal computations, as far as they name no line.
     """
 
-    def __init__(self, *, explains: bool = True) -> None:
-        self.explains = explains
+    def __init__(self, *, explains: bool = True, is_brief: bool = False) -> None:
+        self.explains, self.is_brief = explains, is_brief
         self.compiler = chosen_compiler()
         self.layouts = PlacedLayouts()
         self.modules = KnownModules()
@@ -230,7 +232,7 @@ class SharedWork:
 
     def __reduce__(self) -> tuple[partial[SharedWork], tuple[()]]:
         """Pickle without the caches."""
-        return partial(SharedWork, explains=self.explains), ()
+        return partial(SharedWork, explains=self.explains, is_brief=self.is_brief), ()
 
     @lazy
     def reader(self) -> SsaReader:
