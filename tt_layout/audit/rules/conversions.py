@@ -109,7 +109,11 @@ class CostlyConversion(Occurrence):
 
         One that is only reached by other conversions is no other way.
         """
-        from tt_layout.audit.suggestions.conversions import has_closed_side, tried_sides
+        from tt_layout.audit.suggestions.conversions import (
+            cheapest_first,
+            has_closed_side,
+            tried_sides,
+        )
 
         full = _whole(finding, context)
         if full is None or context.audited.gpu is None:
@@ -120,9 +124,9 @@ class CostlyConversion(Occurrence):
         for suggestion in tried_sides(context, full):
             if suggestion.saved > 0:
                 return ()
-            costlier.append(suggestion)
-        costlier.sort(key=lambda suggestion: (-suggestion.saved, suggestion.extra_requests))
-        return [suggestion for suggestion in costlier if not suggestion.conversions_added]
+            if not suggestion.conversions_added:
+                costlier.append(suggestion)
+        return cheapest_first(costlier)
 
     def suggestions(self, finding: Finding, context: SuggestionContext) -> Sequence[Suggestion]:
         """Return the sides that would be cheaper in the layout of the other side."""

@@ -9,7 +9,7 @@ layout where that is as cheap, and converted where it is not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 from tt_layout.audit.modules.audited_module import FullOperation
@@ -28,8 +28,12 @@ def better_sides(context: SuggestionContext, full: FullOperation) -> list[Sugges
         context: for the module.
         full: the conversion.
     """
-    better = [side for side in tried_sides(context, full) if side.saved > 0]
-    return sorted(better, key=lambda side: (-side.saved, side.extra_requests))
+    return cheapest_first(side for side in tried_sides(context, full) if side.saved > 0)
+
+
+def cheapest_first(sides: Iterable[Suggestion]) -> list[Suggestion]:
+    """Sort sides of a conversion by what they save, then by the requests that they add."""
+    return sorted(sides, key=lambda side: (-side.saved, side.extra_requests))
 
 
 def tried_sides(context: SuggestionContext, full: FullOperation) -> Iterator[Suggestion]:
