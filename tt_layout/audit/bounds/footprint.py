@@ -22,7 +22,12 @@ from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.global_memory.access_shape import AccessShape, lane_addresses, shape_lanes
 from tt_layout.audit.global_memory.cost import placed_access
 from tt_layout.audit.global_memory.operands import FORMS
-from tt_layout.audit.global_memory.relative_addresses import ROW, filled_rows, sector_bytes
+from tt_layout.audit.global_memory.relative_addresses import (
+    ROW,
+    filled_rows,
+    piece_bytes,
+    sector_bytes,
+)
 from tt_layout.audit.global_memory.width import PlacedAccess
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.values.evaluator import Evaluator
@@ -240,10 +245,9 @@ class ProgramFootprints:
         touched, used = min(most * programs, extent), min(asked * programs, extent)
         filled = max(reach.filled for reach in reaches.values())
         once = max(reach.once for reach in reaches.values())
-        pieces, lines, parts = (
-            min(max(sizes) * programs, extent)
-            for sizes in zip(*((r.pieces, r.lines, r.parts) for r in reaches.values()))
-        )
+        pieces = min(max(reach.pieces for reach in reaches.values()) * programs, extent)
+        lines = min(max(reach.lines for reach in reaches.values()) * programs, extent)
+        parts = min(max(reach.parts for reach in reaches.values()) * programs, extent)
         part = prod(sizes) / prod(self._grid)
         return AccessTraffic(
             pointer, touched, used, first, last, filled, once, pieces, lines, parts, part
@@ -294,30 +298,26 @@ class ProgramFootprints:
             )
         except UnknownError:
             return None
-        reaches = [(number, reach) for number, reach in kinds if reach is None or reach.bytes]
-        if any(reach is None for _, reach in reaches):
-            return None
+        reaches: list[tuple[int, _ProgramTraffic]] = []
+        for number, reach in kinds:
+            if reach is None:
+                return None
+            if reach.bytes:
+                reaches.append((number, reach))
         if not reaches:
             return _ProgramTraffic(0, 0, 0, 0)
-        total = sum(number * reach.bytes for number, reach in reaches if reach is not None)
-        used = sum(number * reach.used for number, reach in reaches if reach is not None)
-        first = min(reach.first for _, reach in reaches if reach is not None)
-        last = max(reach.last for _, reach in reaches if reach is not None)
+        total = sum(number * reach.bytes for number, reach in reaches)
+        used = sum(number * reach.used for number, reach in reaches)
+        first = min(reach.first for _, reach in reaches)
+        last = max(reach.last for _, reach in reaches)
         last += access.shape.width_bytes
         total = min(total, last - first + access.shape.sector_bytes)
-        filled = max(reach.filled for _, reach in reaches if reach is not None)
-        once = max(reach.once for _, reach in reaches if reach is not None)
+        filled = max(reach.filled for _, reach in reaches)
+        once = max(reach.once for _, reach in reaches)
         extent = last - first + ROW
-        pieces, lines, parts = (
-            min(sum(sizes), extent)
-            for sizes in zip(
-                *(
-                    (number * reach.pieces, number * reach.lines, number * reach.parts)
-                    for number, reach in reaches
-                    if reach is not None
-                )
-            )
-        )
+        pieces = min(sum(number * reach.pieces for number, reach in reaches), extent)
+        lines = min(sum(number * reach.lines for number, reach in reaches), extent)
+        parts = min(sum(number * reach.parts for number, reach in reaches), extent)
         used = min(used, last - first)
         return _ProgramTraffic(
             total, used, first, last, filled, once, pieces, lines, parts if used < total else 0
@@ -361,7 +361,7 @@ def _reach_of(access: PlacedAccess, values: Sequence[Evaluated]) -> _ProgramTraf
     begins = distinct(begins)[0]
     used = len(begins) * shape.width_bytes
     first, last = int(base.min()) + low, int(base.max()) + high
-    touched, lines = sector_bytes(begins, shape), len(distinct(begins // ROW)[0]) * ROW
+    touched = sector_bytes(begins, shape)
     return _ProgramTraffic(
         touched,
         used,
@@ -369,8 +369,8 @@ def _reach_of(access: PlacedAccess, values: Sequence[Evaluated]) -> _ProgramTraf
         last,
         filled_rows(begins, shape),
         touched,
-        max(touched, len(distinct(begins // READ_AT_ONCE)[0]) * READ_AT_ONCE),
-        max(touched, lines),
+        max(touched, piece_bytes(begins, READ_AT_ONCE)),
+        max(touched, piece_bytes(begins, ROW)),
         _part_bytes(begins, shape) if used < touched else 0,
     )
 

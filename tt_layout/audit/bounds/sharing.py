@@ -14,6 +14,7 @@ from math import prod
 
 from tt_layout.audit.global_memory.operands import FORMS, in_todays_form, operands
 from tt_layout.audit.values.evaluator import Evaluator
+from tt_layout.audit.values.given import PROGRAM_AXES
 from tt_layout.audit.values.unknown import Unknown
 from tt_layout.grouping import grouped
 from tt_layout.ir.ssa import Block, Operation, Value
@@ -23,8 +24,7 @@ from tt_layout.lazy import lazy
 from tt_layout.tuples import NamedTuple
 from tt_layout.wording import count
 
-AXES = 3
-"""Axes of a grid."""
+AXES = len(PROGRAM_AXES)
 
 MOST_PROGRAMS = 1 << 96
 """More programs than any grid has."""

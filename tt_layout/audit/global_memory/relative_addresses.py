@@ -114,6 +114,20 @@ def _places(shape: AccessShape, steps: tuple[int, ...]) -> Ints:
     return places - int(places.min()) // shape.line_bytes * shape.line_bytes
 
 
+def piece_bytes(begins: Ints, size: int) -> int:
+    """Return the bytes of the distinct pieces of memory in which some bytes are.
+
+    Args:
+        begins: addresses of the bytes.
+        size: bytes of a piece: a sector, a row, or what memory reads at once.
+
+    Example:
+        >>> piece_bytes(np.array([0, 8, 64]), 32)
+        64
+    """
+    return len(distinct(begins // size)[0]) * size
+
+
 def sector_bytes(begins: Ints, shape: AccessShape) -> int:
     """Return the bytes of the distinct sectors that an execution touches.
 
@@ -122,7 +136,7 @@ def sector_bytes(begins: Ints, shape: AccessShape) -> int:
         shape: assignment of elements to its lanes.
     """
     vectors = max(1, shape.width_bytes // shape.sector_bytes)
-    return len(distinct(begins // shape.sector_bytes)[0]) * shape.sector_bytes * vectors
+    return piece_bytes(begins, shape.sector_bytes) * vectors
 
 
 def filled_rows(begins: Ints, shape: AccessShape) -> float:
@@ -132,5 +146,4 @@ def filled_rows(begins: Ints, shape: AccessShape) -> float:
         begins: first bytes of its active lanes.
         shape: assignment of elements to its lanes.
     """
-    rows = len(distinct(begins // ROW)[0]) * ROW
-    return min(1.0, sector_bytes(begins, shape) / rows)
+    return min(1.0, sector_bytes(begins, shape) / piece_bytes(begins, ROW))
