@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from command import Run, runner
 
+from tt_layout.ir.dump_part import MAX_NESTING
+
 NARROW = Path(__file__).parents[2] / "examples" / "narrow"
 
 
@@ -90,6 +92,35 @@ def test_what_was_not_read_does_not_pass(form: str, run: Run, tmp_path: Path) ->
     outcome = run(*command)
     assert outcome.status == 0
     assert "the text is truncated" in " ".join((outcome.out + outcome.err).split())
+
+
+def nested(number: int) -> str:
+    """Return a kernel with a number of regions in one another, and a narrow load in the last."""
+    layout = "sizePerThread = [2], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]"
+    pointers = f"tensor<256x!tt.ptr<f16>, #ttg.blocked<{{{layout}}}>>"
+    opened, closed = "scf.if %c {\n" * (number - 2), "}\n" * number
+    head = f"tt.func public @deep(%c: i1, %p: {pointers}) {{"
+    return f"module {{\n{head}\n{opened}%0 = tt.load %p : {pointers}\n{closed}"
+
+
+@pytest.mark.parametrize("form", ["text", "json", "github"])
+def test_what_is_nested_too_deeply_does_not_pass(form: str, run: Run, tmp_path: Path) -> None:
+    """The last region that is read fails the audit; one more is not stepped over in silence."""
+    deepest, deeper = tmp_path / "deepest.ttgir", tmp_path / "deeper.ttgir"
+    deepest.write_text(nested(MAX_NESTING))
+    deeper.write_text(nested(MAX_NESTING + 1))
+    gate = ("audit", "--fail-on", "narrow-loads", "--format", form)
+    assert run(*gate, deepest.name).status == 1
+    outcome = run(*gate, deeper.name)
+    place, caret = f"deeper.ttgir:{MAX_NESTING + 1}:11: error: ", f"scf.if %c {{\n{' ' * 10}^\n"
+    message = f"the regions of @deep are nested more than {MAX_NESTING} deep"
+    assert outcome.status == 2
+    assert outcome.err.startswith(place + message)
+    assert outcome.err.endswith(caret)
+    assert run(*gate, deepest.name, deeper.name).status == 2
+    assert run("audit", "--baseline", "deeper.ttgir", "deeper.ttgir").status == 2
+    deeper.write_text(nested(MAX_NESTING + 2))  # readers do not count the region of the module
+    assert run(*gate, deeper.name, "--partial").status == 0
 
 
 def test_a_baseline_needs_both_folders_whole(run: Run, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from work import calls_of
 
 from tt_layout import audit_ir
 from tt_layout.analyses.shared_memory.buffer_placement import Buffer, place_buffers
-from tt_layout.ir.ssa.reader import MAX_NESTING
+from tt_layout.ir.dump_part import MAX_NESTING
 from tt_layout.mlir.source import Source
 from tt_layout.rewriting.apply import cure
 

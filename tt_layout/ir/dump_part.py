@@ -14,6 +14,10 @@ from tt_layout.mlir.source import Source
 _OFFSETS, _NONE = 3, -1
 """Offsets of a definition in a row of them, and what stands for one that there is not."""
 
+MAX_NESTING = 64
+"""Regions in one another, that of the module counted, of which all is read: what reads and follows
+them calls itself for each."""
+
 _NAME = re.compile(r"[#!]([A-Za-z_$][\w$-]*)", re.ASCII)
 """An alias, or the first word of what may be one."""
 
@@ -96,6 +100,7 @@ class Part:
         aliases, type_aliases: the visible ones, by name without their mark.
         module: offset of the module operation.
         depth: number of open regions and dictionaries.
+        too_deep: offset of the first brace that is nested deeper than `MAX_NESTING`; None for none.
         closed: end offsets of what was opened at depth 0: the attributes, the region.
         texts: the text of a type -> its number, in order of first use.
         first_offsets: offset of the first use of each text, by number.
@@ -126,6 +131,7 @@ class Part:
         self.module: int | None = None
         self.opened: int | None = None
         self.depth = 0
+        self.too_deep: int | None = None
         self.closed: list[int] = []
         self.functions: list[int] = []
         self.moves: list[tuple[int, str]] = []
@@ -171,9 +177,11 @@ class Part:
         if self.depth == 0:
             self.opened = offset
 
-    def open_region(self) -> None:
+    def open_region(self, offset: int) -> None:
         """Count an opening brace."""
         self.depth += 1
+        if self.depth > MAX_NESTING and self.too_deep is None:
+            self.too_deep = offset
 
     def close_region(self, offset: int) -> None:
         """Count a closing brace; one without an opening brace is ignored."""

@@ -254,7 +254,7 @@ class Module:
         stands_alone: whether it uses no aliases of modules above it.
         place: its position in the dump.
         read_operations: reads those operations, by the numbers of their names.
-        error: the error of a truncated module.
+        error: the error of a module that is truncated, or nested so deeply that not all is read.
     """
 
     attributes: Mapping[str, AttributeValue]

@@ -17,13 +17,14 @@ from __future__ import annotations
 
 import copyreg
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from tt_layout.arguments import checks_arguments
 from tt_layout.enums import TypeKind
 from tt_layout.errors import FileLocation, LayoutError
-from tt_layout.ir.dump_part import Part
+from tt_layout.ir.dump_part import MAX_NESTING, Part
 from tt_layout.ir.module import (
     AttributeValue,
     FunctionName,
@@ -117,7 +118,7 @@ def build_module(source: Source, part: Part, interner: Interner) -> Module:
         stands_alone=part.stands_alone(source.text),
         place=_place(source, part, source.line_column(start)[0]),
         read_operations=_operations,
-        error=part.cut_off(source),
+        error=part.cut_off(source) or _too_deep(scope.own, part, functions),
     )
 
 
@@ -127,6 +128,19 @@ def _operations(module: Module, numbers: Sequence[int]) -> tuple[MovementOperati
 
     reader = module.symbols.interner.once(SsaReader)
     return tuple(movements(module, reader.on_demand(module), numbers))
+
+
+def _too_deep(source: Source, part: Part, functions: Sequence[FunctionName]) -> LayoutError | None:
+    """Return an error if regions are nested so deeply that not all of them are read."""
+    if part.too_deep is None:
+        return None
+    number = bisect_left(part.functions, part.too_deep) - 1
+    where = f" of @{functions[number].name}" if number >= 0 else ""
+    message = (
+        f"the regions{where} are nested more than {MAX_NESTING} deep, "
+        "and what is in those below is not read"
+    )
+    return LayoutError(message, source.span(part.too_deep, part.too_deep + 1))
 
 
 def _place(source: Source, part: Part, line: int) -> ModulePlace:
@@ -321,7 +335,7 @@ class _Scanner:
             "generic_module": self._module,
             "function": self._function,
             "generic_function": self._function,
-            "open": lambda match: self.part.open_region(),
+            "open": lambda match: self.part.open_region(match.start()),
             "close": lambda match: self.part.close_region(match.start()),
             "move": self._move,
             "generic_move": self._generic_move,

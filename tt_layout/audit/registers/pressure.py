@@ -653,7 +653,7 @@ def _compiler_target(
     if not module.stands_alone:
         return None, "it uses aliases of modules above it: no text of its own has them"
     if module.error is not None:
-        return None, "it is cut off"
+        return None, "not all of it can be read"
     kernels = len(audited.entries)
     if kernels != 1:
         return None, f"it has {kernels} kernels, and Triton compiles one of a module"

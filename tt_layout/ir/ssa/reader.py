@@ -27,6 +27,7 @@ from contextlib import contextmanager
 from typing import TypeAlias
 
 from tt_layout.arguments import checks_arguments
+from tt_layout.ir.dump_part import MAX_NESTING
 from tt_layout.ir.module import FunctionName, Module, MovementName
 from tt_layout.ir.operations import MovedTypes, MovementOperation, source_and_target
 from tt_layout.ir.ssa.attributes import Attribute, parse_dictionary
@@ -69,8 +70,6 @@ _PLACE = re.compile("\0(\\d+)\0")
 
 _CONTINUES = frozenset(":,-{([<>=*")
 """With what a line may begin that goes on with the operation of the line before."""
-
-MAX_NESTING = 60  # of regions; what is nested deeper is stepped over
 
 
 # -- lines that were read --------------------------------------------------------------------------
@@ -437,7 +436,8 @@ class SsaReader:
     def read(self, module: Module, function: FunctionName) -> Function:
         """Return a function of a module as values and operations.
 
-        What the reader does not understand it steps over: reading never fails.
+        What the reader does not understand it steps over: reading never fails.  Of regions that it
+        steps over because they are nested too deeply, the module has an error.
         """
         function = function._replace(line=module.line_in_source(function.line))
         offset = module.source.offset(function.line, function.column)
