@@ -50,6 +50,12 @@ def test_a_terminal_is_told_the_file(arguments: tuple[str, ...], name: str, run:
     assert not Path("-").exists()
 
 
+def test_the_page_of_a_dump_without_layouts_is_replaced(run: Run) -> None:
+    Path("k.ttgir").write_text("module {\n}\n")
+    for _ in range(2):
+        assert run("page", "k.ttgir", "-o", "k.html").status == 0
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["page", "plot"])
 def test_the_file_of_somebody_else_is_left_alone(command: str, run: Run) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import socket
 import subprocess
 import sys
@@ -1118,6 +1119,35 @@ def test_a_budget_lets_improvements_pass_and_names_what_exceeds_it(dumps: Path, 
     assert f"has no number 'regsters' here; {choices}" in outcome.out
     edit("layouts.yaml", "regsters: 1", "cycles: x")()
     assert "the limit of cycles must be a whole number" in run("check").out
+
+
+def test_a_value_that_the_dump_of_a_case_has_no_argument_for_is_refused(
+    dumps: Path, run: Run
+) -> None:
+    """Of a pattern, or as a default, it may be for another dump."""
+    case = "{name: one, file: dumps/one.ttgir, values: missing=4, at_most: {cycles: 100000}}"
+    Path("layouts.yaml").write_text(f"cases:\n- {case}\n")
+    outcome = run("check")
+    assert outcome.status == 2
+    assert "layouts.yaml:2:46: error: no kernel has an argument 'missing'" in outcome.out
+    edit("layouts.yaml", "dumps/one.ttgir", '"dumps/o*.ttgir"')()
+    assert run("check").status == 0
+    defaults = "defaults: {values: missing=4}\ncases:\n"
+    Path("layouts.yaml").write_text(defaults + f"- {case}\n".replace("values: missing=4, ", ""))
+    assert run("check").status == 0
+
+
+def test_the_sum_of_costs_of_which_one_is_not_known_exceeds_every_budget(
+    dumps: Path, run: Run
+) -> None:
+    intel = Path(__file__).parents[2] / "examples" / "intel" / "matmul.ttgir"
+    shutil.copy(intel, "dumps/intel.ttgir")
+    edit("layouts.yaml", "*.ttgir", "intel.ttgir")()
+    edit("layouts.yaml", "errors: 0", "cost: 100000")()
+    outcome = run("check")
+    assert outcome.status == 1
+    for name, limit in (("cycles", 100000), ("cost", 100000), ("extra_wavefronts", 0)):
+        assert f"  {name}: at most {limit}, but it is not known\n" in outcome.out
 
 
 ACCESS = """\

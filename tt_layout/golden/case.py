@@ -21,6 +21,7 @@ class Case:
         place: span of the case's name.
         folder: the folder of its manifest and golden files.
         scope: that folder's name in reports, with ``/``; empty for that of the first manifest.
+        shared: the keys whose values are for other cases, too: defaults, and patterns of files.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Case:
     place: Span
     folder: Path
     scope: str = ""
+    shared: frozenset[str] = frozenset()
 
     def scoped(self, name: str) -> str:
         """Prefix a name of this case, or of its output, with its scope."""

@@ -179,7 +179,12 @@ def audit(case: Case) -> CaseOutput:
 
 
 def findings_of(case: Case) -> FindingsReport:
-    """Audit the kernels of a case's dump."""
+    """Audit the kernels of a case's dump.
+
+    Raises:
+        LayoutError: it cannot be read whole, or no kernel has an argument that the case, which is
+            for this dump alone, has a value for.
+    """
     from tt_layout.audit.values.given import parse_values
     from tt_layout.dumps.audits import Auditor
     from tt_layout.dumps.dump import Dump, Reading
@@ -189,7 +194,11 @@ def findings_of(case: Case) -> FindingsReport:
         values = parse_values(texts, {}) if texts else None
     path, number = split_module(str(case.folder / (case.text("file") or "")))
     auditor = Auditor(Reading(release=release(case), given=values))
-    return FindingsReport(list(auditor.audits(Dump(read_source(path), number))))
+    audits = list(auditor.audits(Dump(read_source(path), number)))
+    if not {"file", "values"} & case.shared:
+        with pointing_at(case.span("values")):
+            auditor.check_given()
+    return FindingsReport(audits)
 
 
 def exceeded(case: Case) -> tuple[str, ...]:
@@ -235,15 +244,18 @@ def numbers_of(case: Case) -> dict[str, float | None]:
         raise LayoutError("the file has no kernel that moves data", case.span("file"))
     findings = [finding for kernel in kernels for finding in kernel.findings]
     facts = [kernel.facts for kernel in kernels]
+    costs = [fact if not kernel.unanalysed else None for fact, kernel in zip(facts, kernels)]
     known = [fact.spills for fact in facts if fact.spills]
     return {
         "bound_cycles": _largest(fact.bound_cycles for fact in facts),
-        "cost": max(fact.finding_cycles for fact in facts),
-        "cycles": max(fact.cycles for fact in facts),
+        "cost": _largest(fact and fact.finding_cycles for fact in costs),
+        "cycles": _largest(fact and fact.cycles for fact in costs),
         "empty_warps": _largest(kernel.empty_warps for kernel in kernels),
         "errors": sum(fact.errors for fact in facts),
         "estimate_us": _largest(fact.estimate_us for fact in facts),
-        "extra_wavefronts": sum(line.weight for line in findings if CONFLICTS in line.kinds),
+        "extra_wavefronts": (
+            sum(line.weight for line in findings if CONFLICTS in line.kinds) if all(costs) else None
+        ),
         "findings": len(findings),
         "registers": _largest(fact.registers for fact in facts),
         "shared_bytes": _largest(fact.shared_bytes for fact in facts),

@@ -299,10 +299,13 @@ class _ManifestReader:
         if "layout" in values_of_case:
             inherited.pop("file", None)
         values = {**inherited, **values_of_case}
+        shared = inherited.keys() - values_of_case.keys()
+        if isinstance(file := values.get("file"), ScalarNode) and is_pattern(file.text):
+            shared |= {"file"}
         _require_keys(values, kinds, name)
         for combination in expand(values, matrix) if matrix is not None else (values,):
             for case in self._of_each_file(combination, folder):
-                self._add_one(case, folder)
+                self._add_one(case, folder, frozenset(shared))
 
     def _of_each_file(self, values: CaseValues, folder: Path) -> Iterator[CaseValues]:
         """Yield the case for each file that its pattern matches, or the case itself.
@@ -328,7 +331,7 @@ class _ManifestReader:
                 "file": replace(file, text=str(place)),
             }
 
-    def _add_one(self, values: CaseValues, folder: Path) -> None:
+    def _add_one(self, values: CaseValues, folder: Path, shared: frozenset[str]) -> None:
         name = values.pop("name")
         assert isinstance(name, ScalarNode)
         if not _SAFE_NAME.fullmatch(name.text):
@@ -354,6 +357,7 @@ class _ManifestReader:
             place=name.span,
             folder=folder,
             scope="" if scope == "." else scope,
+            shared=shared,
         )
 
     def _check_layout(self, values: CaseValues, name: ScalarNode, folder: Path) -> None:

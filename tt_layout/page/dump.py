@@ -52,7 +52,7 @@ from tt_layout.reports.explanation import Explainer
 from tt_layout.reports.finding_text import MAX_SHOWN
 from tt_layout.reports.first_screen import head_texts
 from tt_layout.reports.fits import fit_text
-from tt_layout.reports.formats.html import to_page
+from tt_layout.reports.formats.html import GENERATOR, to_page
 from tt_layout.reports.program_source import NO_PROGRAM, ProgramSource
 from tt_layout.reports.progress import Watch, unwatched
 from tt_layout.safe_text import safe
@@ -356,7 +356,8 @@ class DumpPage(NamedTuple):
     def html(self) -> str:
         """The page; for a dump without any layout, the report of its audit."""
         if not self.layouts:
-            return to_page(self.dump.name, AuditReport(self.dump.name, self.audits))
+            report = AuditReport(self.dump.name, self.audits)
+            return to_page(self.dump.name, report, GENERATOR)
         return build(self.layouts, title=self.dump.name, dump=self.dump, target=self.target)
 
 

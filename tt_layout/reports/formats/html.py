@@ -22,6 +22,9 @@ COLOURS = {
 MARK = '<meta name="generator" content="tt-layout'
 """The beginning of what is in the head of a page of ours, in front of the release."""
 
+GENERATOR = f'{MARK} {__version__}">'
+"""What is in the head of a page that a later one may replace."""
+
 
 class Html(Format):
     """A page of its own."""
@@ -41,7 +44,7 @@ class Html(Format):
     @classmethod
     def marked(cls, report: Titled) -> str:
         """Return the page with the release that wrote it in its head."""
-        return to_page(report.title(), report, f'{MARK} {__version__}">')
+        return to_page(report.title(), report, GENERATOR)
 
     @classmethod
     def is_marked(cls, start: bytes, end: bytes) -> bool:
