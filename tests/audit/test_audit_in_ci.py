@@ -56,6 +56,27 @@ def test_wrong_kinds_are_refused(limit: str, run: Run) -> None:
     assert run("audit", "matmul.ttgir", "--fail-on", limit).status == 2
 
 
+@pytest.mark.parametrize(
+    "options",
+    [["--axis-info"], ["--fits"], ["--baseline", "matmul.ttgir"], ["--diff", "--bits"]],
+)
+def test_a_limit_of_findings_is_not_ignored(options: list[str], run: Run) -> None:
+    files = ["matmul.ttgir"] * (2 if "--diff" in options else 1)
+    outcome = run("audit", *options, *files, "--fail-on", "all")
+    assert (outcome.status, outcome.out) == (2, "")
+    assert outcome.err.startswith("error: --fail-on is for findings")
+
+
+def test_a_report_says_that_the_dump_was_not_read_whole(run: Run) -> None:
+    text = Path("matmul.ttgir").read_text()
+    Path("cut.ttgir").write_text(text[: text.index("scf.yield")])
+    reason = "the module that begins on line 16 has no end: the text is truncated"
+    report = run("audit", "cut.ttgir", "--partial").out.splitlines()
+    assert report[:2] == ["cut.ttgir:16", f"  not all of it was read: {reason}"]
+    [module] = json.loads(run("audit", "cut.ttgir", "--partial", "--format", "json").out)["modules"]
+    assert module["unread"] == reason
+
+
 def test_annotations_are_at_the_lines_of_the_program(run: Run) -> None:
     outcome = run("audit", "matmul.ttgir", "--format", "github", "--fail-on", "conversions")
     first, second = outcome.out.splitlines()

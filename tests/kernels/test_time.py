@@ -1129,6 +1129,12 @@ class TestRanking:
         assert len(times) == 29
         assert times[0] < times[-1]
 
+    def test_what_has_no_configuration_is_named(self, run: Run, folder: Path) -> None:
+        (folder / "without.ttgir").write_text("module {\n}\n")
+        told = run("rank", str(folder), "--grid", "1320").err
+        assert f"{folder / 'without.ttgir'}: it has no kernel\n" in told
+        assert f"{folder / 'empty.ttgir'}: found no MLIR in it" in told
+
     def test_a_value_that_no_kernel_has_is_refused(self, run: Run, folder: Path) -> None:
         done = run("rank", str(folder), "--value", "m=4")
         assert (done.status, done.out) == (2, "")

@@ -93,6 +93,9 @@ def test_what_cannot_be_carried_out_writes_nothing(run: Run, tmp_path: Path) -> 
     outcome = run("apply", str(narrow), "--finding", "1", "-o", str(path))
     assert (outcome.status, outcome.out, path.exists()) == (2, "", False)
     assert "finding 1 has no fix that can be applied: in the program: make n a" in outcome.err
+    outcome = run("apply", str(DUMP), "--value", "missing=4", "-o", str(path))
+    assert (outcome.status, outcome.out, path.exists()) == (2, "", False)
+    assert "no kernel has an argument 'missing'" in outcome.err
     wrapped = kernel("through-a-loop").replace("-> (tensor", "\n-> (tensor")
     outcome = run("apply", "-", "-o", str(path), stdin=wrapped.encode())
     assert "found 0 types of 1 values" in outcome.err

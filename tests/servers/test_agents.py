@@ -171,6 +171,18 @@ def test_findings_of_a_later_module_follow_those_before() -> None:
     assert pages[2] == ["none from 3 on, of 2 findings"]
 
 
+def test_an_answer_says_that_the_dump_is_truncated() -> None:
+    async def scene(client: Client) -> None:
+        cut = TEXT[: TEXT.index("scf.yield")]
+        for tool in ("audit", "findings"):
+            assert "  not all of it was read: the module that" in await answer(
+                client, tool, dump=cut
+            )
+        assert "truncated" in await refusal(client, "kernel_features", dump=cut)
+
+    with_agent(scene, None)
+
+
 def test_a_conversion_is_for_warps_as_the_layouts_have_them() -> None:
     wide = ROWS.replace("[4, 8]", "[8, 8]")
     with shown_on(AGENT):

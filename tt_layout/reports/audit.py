@@ -242,12 +242,14 @@ class AuditReport(Printed, Generic[Audits]):
 
 
 def heading(module: Module, file: str, *notes: str) -> Iterator[Line]:
-    """Yield the lines above a module: its location, and notes."""
+    """Yield the lines above a module: its location, what of it was not read, and notes."""
     of_pass = f", {module.stage} {module.pass_name}" if module.pass_name is not None else ""
     yield Line(safe(f"{file}:{module.line}{of_pass}"))
     if module.choice is not None:
         which = f"module {module.choice.number} of {module.choice.last}"
         yield Line(f"{GAP}{which}: the last before the conversion to LLVM whose loops are known")
+    if module.error is not None:
+        notes = (f"not all of it was read: {module.error.message}", *notes)
     for note in notes:
         yield Line(GAP + safe(note))
 

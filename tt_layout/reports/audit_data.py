@@ -44,6 +44,7 @@ def audit_data(audit: Audit, shares: Shares | None = None) -> dict[str, Any]:
         "target_note": audit.target_note,
         "compile_note": audit.known.compile_note,
         "costed_for": audit.costed_for,
+        **({"unread": module.error.message} if module.error is not None else {}),
         "attributes": dict(module.attributes),
         "layouts": [_layout(row, module) for row in audit.layouts],
         "assembly": assembly_data(ties) if ties is not None else None,

@@ -65,26 +65,42 @@ class Configuration(NamedTuple):
         return f"@{self.function}" if self.function is not None else "outside of functions"
 
 
-def configurations_by(
-    reading: Reading,
-) -> Callable[[str], list[Configuration] | PassedOver]:
+class ReadConfigurations(NamedTuple):
+    """The configurations of a file.
+
+    Attributes:
+        configurations: one for each kernel.
+        unread: the file, if it has none, or kernels of a log that are left out.
+    """
+
+    configurations: tuple[Configuration, ...] = ()
+    unread: tuple[PassedOver, ...] = ()
+
+
+def configurations_by(reading: Reading) -> Callable[[str], ReadConfigurations]:
     """Return a function that reads the configurations of a dump, and shares work between dumps.
 
-    It returns those of a file, or the reason why there are none.  In a log of tritonparse, values
-    and grids come from the launches.
+    In a log of tritonparse, values and grids come from the launches.
 
     Args:
         reading: how dumps are read.
     """
     auditor = Auditor(reading, explains=False, is_judged=False)
 
-    def read(file: str) -> list[Configuration] | PassedOver:
-        return or_passed_over(file, lambda: [Configuration.of(kernel) for kernel in kernels(file)])
+    def read(file: str) -> ReadConfigurations:
+        found = or_passed_over(file, lambda: configurations(file))
+        return ReadConfigurations(unread=(found,)) if isinstance(found, PassedOver) else found
 
-    def kernels(file: str) -> Iterator[Kernel]:
-        for dump in open_dumps(file).dumps:
-            for audit in auditor.audits(dump):
-                yield from kernels_of(audit, file=file)
+    def configurations(file: str) -> ReadConfigurations:
+        opened = open_dumps(file)
+        audits = (audit for dump in opened.dumps for audit in auditor.audits(dump))
+        found = [
+            Configuration.of(kernel) for audit in audits for kernel in kernels_of(audit, file=file)
+        ]
+        unread = [PassedOver(*left_out) for left_out in opened.unread]
+        if not (found or unread):
+            unread.append(PassedOver(file, "it has no kernel"))
+        return ReadConfigurations(tuple(found), tuple(unread))
 
     return read
 

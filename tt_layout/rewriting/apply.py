@@ -18,7 +18,7 @@ from tt_layout.audit.suggestions.carried_out import carried_out
 from tt_layout.audit.suggestions.gains import Gain, gain, removed_by
 from tt_layout.audit.suggestions.needs import Needs, needs_of
 from tt_layout.audit.suggestions.suggestion import EVERYWHERE, Suggestion
-from tt_layout.audit.values.given import GivenValues
+from tt_layout.audit.values.given import GivenValues, check_names
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir import parse_ir
 from tt_layout.ir.file_aliases import whole_modules
@@ -106,6 +106,7 @@ def cure(
     source = _of_module(source, module, release)
     before = _audit(source, release, given)
     check_product(given or GivenValues(), [before.chip])
+    check_names(given or GivenValues(), before.arguments)
     # What was compiled is the text before, so that its numbers are compared with none after.
     counted = before if known == NO_METADATA else _audit(source, release, given, known)
     groups = similar_findings(counted.findings)

@@ -273,15 +273,16 @@ class AgentTools:
             raise LayoutError(f"{message}: give the text of the dump")
         return self._root
 
-    def _modules(self, dump: str, release: str | None) -> list[Module]:
+    def _modules(self, dump: str, release: str | None, *, is_partial: bool = True) -> list[Module]:
         """Return the modules of a dump to audit.
 
         Raises:
-            LayoutError: the dump cannot be read or has none, or there is no such release.
+            LayoutError: the dump cannot be read or has none, it is truncated and that is not
+                accepted, or there is no such release.
         """
         source, number = self._dump(dump)
         rules = Release.parse(release) if release is not None else None
-        return list(Dump(source, number).meant(Reading(is_partial=True, release=rules)))
+        return list(Dump(source, number).meant(Reading(is_partial=is_partial, release=rules)))
 
     def _audited(
         self,
@@ -355,7 +356,7 @@ class AgentTools:
         release: ReleaseName = None,
     ) -> dict[str, int | float | str | bool | None]:
         """Return the features of a kernel."""
-        modules = self._modules(dump, release)
+        modules = self._modules(dump, release, is_partial=False)  # numbers say nothing of gaps
         return dict(features(modules, values, grid=grid, function=kernel, gpu=gpu))
 
     def apply_suggestion(
@@ -475,7 +476,7 @@ class FindingsPage(Printed):
             groups = numbered(audit.findings)
             begin = max(0, self.first - 1 - passed)
             shown = groups[begin : max(begin, end - 1 - passed)]
-            if shown:
+            if shown or audit.module.error is not None:
                 yield from heading(audit.module, self.report.file)
                 yield from all_findings(Adviser(audit), self.report.program, shown)
             passed += len(groups)

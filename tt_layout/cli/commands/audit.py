@@ -302,6 +302,10 @@ def _check_combination(chosen: Options, output_format: str, *, are_many: bool) -
         raise LayoutError("--axis-info, --fits and --diff exclude each other")
     if chosen.is_bits and not chosen.is_diff:
         raise LayoutError("--bits compares two dumps: give --diff, too")
+    if chosen.fail_on and (chosen.baseline is not None or chosen.is_bits or chosen.shows_one):
+        raise LayoutError(
+            "--fail-on is for findings: --axis-info, --baseline, --bits and --fits have none"
+        )
     if output_format not in formats_of(*chosen.reports):
         raise LayoutError(f"--format {output_format} is for {format_named(output_format).scope}")
     is_report = not (are_many or chosen.compares or chosen.shows_one)

@@ -48,7 +48,6 @@ def command(
 ) -> None:
     """List configurations of a kernel by their estimated time."""
     from tt_layout.audit.values.given import check_names
-    from tt_layout.dumps.audits import PassedOver
     from tt_layout.dumps.dump import Reading
     from tt_layout.dumps.many import files_of
     from tt_layout.dumps.processes import results_of
@@ -64,10 +63,9 @@ def command(
     reading = Reading(release=chosen_release(), given=given)
     with results_of(names, configurations_by, reading, processes=number, chunksize=4) as read_files:
         for read_file in read_files:
-            if isinstance(read_file, PassedOver):
-                note(f"{read_file.file}: {read_file.reason}")
-            else:
-                configurations += read_file
+            configurations += read_file.configurations
+            for left_out in read_file.unread:
+                note(f"{left_out.file}: {left_out.reason}")
     if not configurations:
         raise LayoutError(f"none of {count(len(names), 'file')} has a kernel that can be read")
     if given is not None:
