@@ -27,6 +27,7 @@ from tt_layout.audit.audit import audit_module
 from tt_layout.audit.operations.multiplications import Multiplication
 from tt_layout.audit.values.executions import Executions
 from tt_layout.hardware import find_target
+from tt_layout.ir.operations import OperationPosition
 
 
 def load(name: str, of: str) -> str:
@@ -99,6 +100,7 @@ def test_elements_are_packed_as_the_operands_hold_them() -> None:
     product = Multiplication(
         "f",
         "tt.dot_scaled",
+        OperationPosition(0, 0),
         1,
         1,
         None,

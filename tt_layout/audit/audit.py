@@ -32,7 +32,7 @@ from tt_layout.grouping import grouped
 from tt_layout.hardware import Target
 from tt_layout.hardware.compiler import OF_OPERANDS, Knobs
 from tt_layout.ir.module import Module
-from tt_layout.ir.operations import MovementOperation
+from tt_layout.ir.operations import MovementOperation, OperationPosition
 from tt_layout.ir.ssa.reader import movements
 from tt_layout.kernels.metadata import NO_METADATA, KernelMetadata
 from tt_layout.lazy import lazy
@@ -219,15 +219,14 @@ class Audit(Conclusions):
             self._rows[number] = _movement_row(operation, audited, lambda o: cost_of(o, audited))
         return self._rows[number]
 
-    def row_at(self, line: int, column: int) -> MovementRow | None:
-        """Return the data movement at a place, without costing any other."""
-        number = self._numbers.get((line, column))
+    def row_at(self, position: OperationPosition) -> MovementRow | None:
+        """Return the data movement at a position of the module, without costing any other."""
+        number = self._numbers.get(position)
         return self._row(number) if number is not None else None
 
     @lazy
-    def _numbers(self) -> Mapping[tuple[int, int], int]:
-        operations = enumerate(self._operations)
-        return {(operation.line, operation.column): number for number, operation in operations}
+    def _numbers(self) -> Mapping[OperationPosition, int]:
+        return {operation.position: number for number, operation in enumerate(self._operations)}
 
     @property
     def priced(self) -> Sequence[MovementRow]:

@@ -13,7 +13,7 @@ from tt_layout.audit.registers import RegisterPressure
 from tt_layout.audit.values.executions import Executions, assumed_runs
 from tt_layout.grouping import grouped
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
-from tt_layout.ir.operations import MovementOperation
+from tt_layout.ir.operations import MovementOperation, OperationPosition
 from tt_layout.lazy import lazy
 from tt_layout.records import dataclass
 from tt_layout.tuples import NamedTuple
@@ -133,17 +133,17 @@ class Conclusions:
         return tuple(_intensities(self._by_function, self._products))
 
     @lazy
-    def by_place(self) -> Mapping[tuple[int, int], MovementRow]:
-        """Each data movement by its line and column."""
-        return {(row.operation.line, row.operation.column): row for row in self.movements}
+    def by_position(self) -> Mapping[OperationPosition, MovementRow]:
+        """Each data movement by its position in the module."""
+        return {row.operation.position: row for row in self.movements}
 
     @lazy
     def sums_of_loops(self) -> dict[object, Mapping[int | None, float]]:
         """Sums of costs in each loop, by function and memory, as far as asked for."""
         return {}
 
-    def row_at(self, line: int, column: int) -> MovementRow | None:
-        """Return the data movement at a place; None without one."""
+    def row_at(self, position: OperationPosition) -> MovementRow | None:
+        """Return the data movement at a position of the module; None without one."""
         raise NotImplementedError
 
     @property

@@ -46,13 +46,27 @@ class MovedTypes(NamedTuple):
     before: int
 
 
+class OperationPosition(NamedTuple):
+    """Position of an operation in its module, which equal modules share wherever they stand.
+
+    Attributes:
+        function: which of the module's functions it is in; None outside of any.
+        number: how many operations of the function begin before it; outside of functions, how
+            many names of data movements of the module.
+    """
+
+    function: int | None
+    number: int
+
+
 class MovementOperation(NamedTuple):
     """An operation that moves data.
 
     Attributes:
         name: its name with the dialect, such as ``ttg.convert_layout``.
         function: the function that it is in; None outside any.
-        line, column: position of its name, from 1.
+        position: its position in the module.
+        line, column: where its name stands in the source, from 1.
         location: the location in the user's program; None where the dump has none.
         types: types of its operands and results, in the order written.
         source: the type whose data moves; None for global memory, or nothing.
@@ -63,6 +77,7 @@ class MovementOperation(NamedTuple):
 
     name: str
     function: str | None
+    position: OperationPosition
     line: int
     column: int
     location: Location | None

@@ -273,13 +273,11 @@ class ProgramFootprints:
         """Return the footprint of an access in one program; None where it is not known."""
         evaluator = self._evaluator(full, at)
         # Bounds and estimates ask for the same programs.
-        module, operation = self._audited.module, full.operation
-        place = operation.line - module.line, operation.column
         return self._audited.once(
             (
                 "reach",
                 None if self._is_one else self._grid,
-                place,
+                full.position,
                 at,
                 access.addresses.mask is None,
             ),

@@ -26,6 +26,7 @@ from tt_layout.encodings import Encoding
 from tt_layout.enums import MemorySpace
 from tt_layout.hardware.product import Product
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
+from tt_layout.ir.operations import OperationPosition
 from tt_layout.ir.traits import Traits
 from tt_layout.tuples import NamedTuple
 
@@ -86,7 +87,7 @@ class Counts:
     def __init__(self, audited: AuditedModule, programs: Programs | None = None) -> None:
         self._audited, self.programs = audited, programs
         self._known: dict[object, Runs] = {}
-        self._traffic: dict[object, Mapping[str, Amount]] = {}
+        self._traffic: dict[OperationPosition, Mapping[str, Amount]] = {}
         self._footprints = ProgramFootprints(audited, None)
 
     def runs(self, row: MovementRow) -> Runs:
@@ -119,10 +120,10 @@ class Counts:
         """Return the sectors or lines of all executions; None where they are not known."""
         total = None
         if self.programs is not None:
-            key = row.operation.line, row.operation.column
-            if key not in self._traffic:
-                self._traffic[key] = self.programs.traffic(row)
-            total = self._mean(self._traffic[key][unit])
+            position = row.operation.position
+            if position not in self._traffic:
+                self._traffic[position] = self.programs.traffic(row)
+            total = self._mean(self._traffic[position][unit])
         if total is None and row.cost is not None:
             total = getattr(row.cost.details, f"total_{unit}", None)
         return total
@@ -169,7 +170,7 @@ class Counts:
 
     def is_masked(self, row: MovementRow) -> bool:
         """Tell whether the traffic of an access in a grid is that of a mask taken to be true."""
-        amounts = self._traffic.get((row.operation.line, row.operation.column))
+        amounts = self._traffic.get(row.operation.position)
         return amounts is not None and amounts["sectors"].is_bound
 
     def _mean(self, amount: Amount) -> float | None:
@@ -271,15 +272,11 @@ def asked_bytes(row: MovementRow, counts: Counts) -> float:
 def _tensor_cycles(
     audit: Audit, function: str | None, rates: Product, counts: Counts
 ) -> Iterator[float]:
-    by_position = {
-        (full.operation.line, full.operation.column): full
-        for full in audit.audited.operations_of(function)
-    }
     for product in audit.products_of(function):
         if product.instruction is None:
             continue
         rate = rates.tensor_rate(product.instruction.name, product.a.element)
-        multiplication = by_position.get((product.line, product.column))
+        multiplication = audit.audited.at(product.position)
         runs = (
             counts.runs_of(multiplication)
             if multiplication is not None

@@ -9,7 +9,6 @@ in two dumps that are alike.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import blake2b
@@ -22,7 +21,7 @@ from tt_layout.errors import MAX_SHOWN
 from tt_layout.grouping import grouped
 from tt_layout.hardware import intel
 from tt_layout.ir.module import Module
-from tt_layout.ir.operations import MovementOperation
+from tt_layout.ir.operations import MovementOperation, OperationPosition
 from tt_layout.kernels.chosen_compiler import chosen_compiler
 from tt_layout.lazy import lazy
 from tt_layout.safe_text import shortened
@@ -205,7 +204,14 @@ class FullOperation(NamedTuple):
         operation, function = self.operation, self.function
         place = operation.line, operation.column, function.location(operation)
         types = tuple([ir_type for ir_type in (source, target) if ir_type is not None])
-        return MovementOperation(operation.name, function.name, *place, types, source, target)
+        return MovementOperation(
+            operation.name, function.name, self.position, *place, types, source, target
+        )
+
+    @property
+    def position(self) -> OperationPosition:
+        """Its position in the module."""
+        return OperationPosition(self.function.number, self.operation.position)
 
 
 class SharedWork:
@@ -264,7 +270,6 @@ class AuditedModule:
         self._evaluators: dict[Function, Evaluator] = {}
         self._sharings: dict[Function, ProgramSharing] = {}
         self._kernels: dict[Function, AccessAnalysis] = {}
-        self._executions: dict[tuple[int, int], Executions] = {}
         self._of_blocks: dict[tuple[Function, Block | None], Executions] = {}
         self._equal: dict[Hashable, dict[Hashable, Any]] = {}
         self._equals: dict[Function, dict[Hashable, Any]] = {}
@@ -424,17 +429,14 @@ class AuditedModule:
 
     def in_full(self, operation: MovementOperation) -> FullOperation | None:
         """Return an operation with its attributes; None for one outside of any function."""
-        place = operation.line, operation.column
-        number = bisect_right(self._beginnings, place) - 1
-        if number < 0:
-            return None
-        function = self.functions[number]
-        found = function.by_place.get(place)
-        return FullOperation(function, found) if found is not None else None
+        return self.at(operation.position)
 
-    @lazy
-    def _beginnings(self) -> Sequence[tuple[int, int]]:
-        return [(function.line, function.column) for function in self.functions]
+    def at(self, position: OperationPosition) -> FullOperation | None:
+        """Return the operation at a position of the module; None outside of any function."""
+        if position.function is None:
+            return None
+        function = self.functions[position.function]
+        return FullOperation(function, function.operations[position.number])
 
     def evaluator(self, function: Function) -> Evaluator:
         """Return the evaluator of a function's values."""
@@ -571,11 +573,8 @@ class AuditedModule:
         """Return how often an operation runs in one program."""
         from tt_layout.audit.values.executions import UNPLACED
 
-        place = operation.line, operation.column
-        if place not in self._executions:
-            full = self.in_full(operation)
-            self._executions[place] = self.runs(full) if full is not None else UNPLACED
-        return self._executions[place]
+        full = self.in_full(operation)
+        return self.runs(full) if full is not None else UNPLACED
 
     def runs(self, full: FullOperation) -> Executions:
         """Return how often an operation runs: as often as the others of its block."""

@@ -40,7 +40,7 @@ from tt_layout.encodings.tensor_memory import TensorMemory
 from tt_layout.errors import LayoutError
 from tt_layout.ir.data_movements import OPERATIONS, Family
 from tt_layout.ir.names import stated
-from tt_layout.ir.operations import Location
+from tt_layout.ir.operations import Location, OperationPosition
 from tt_layout.ir.types import IRType
 from tt_layout.records import dataclass
 from tt_layout.tuples import NamedTuple
@@ -86,6 +86,7 @@ class Multiplication:
     Attributes:
         function: the kernel.
         name: name of the operation, with its dialect.
+        position: its position in the module.
         line, column: its place in the dump.
         location: location in the program; None where the dump has none.
         sizes: batch, M, N and K.
@@ -100,6 +101,7 @@ class Multiplication:
 
     function: str
     name: str
+    position: OperationPosition
     line: int
     column: int
     location: Location | None
@@ -178,6 +180,7 @@ def _multiplication(full: FullOperation, audited: AuditedModule) -> Multiplicati
     return Multiplication(
         function=function.name,
         name=operation.name,
+        position=full.position,
         line=operation.line,
         column=operation.column,
         location=function.location(operation),

@@ -69,8 +69,7 @@ def find(rows: Sequence[MovementRow], conclusions: Conclusions) -> list[Finding]
         for number, finding in enumerate(rule.find(rows, conclusions)):
             key: object = (rule.kind, number)
             if finding.movement is not None and not finding.is_error:
-                operation = finding.movement.operation
-                key = operation.line, operation.column
+                key = finding.movement.operation.position
             if key in merged:
                 occurrences = merged[key].occurrences + finding.occurrences
                 finding = replace(merged[key], occurrences=occurrences)

@@ -214,8 +214,7 @@ class Adviser:
         audited, movement = self.audit.audited, finding.movement
         if movement is None:
             return answer(finding)
-        line, column = movement.operation.line, movement.operation.column
-        question = what, line, column, finding.kinds
+        question = what, movement.operation.position, finding.kinds
         return audited.once(question, lambda: answer(finding))
 
     def _reason(self, finding: Finding) -> ConversionReason | None:
@@ -246,7 +245,7 @@ def _place_of(change: CostChange) -> tuple[object, ...]:
     """Return the key of a data movement; an added one has the line of the next operation."""
     operation = change.operation
     added = operation.types if change.before is None else None
-    return operation.line, operation.column, added
+    return operation.position, added
 
 
 def is_risky(suggestion: Suggestion) -> bool:

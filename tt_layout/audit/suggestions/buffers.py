@@ -145,7 +145,7 @@ def _saves(
     operation: MovementOperation,
 ) -> bool:
     """Tell whether a layout saves cycles in one access."""
-    row = conclusions.row_at(operation.line, operation.column)
+    row = conclusions.row_at(operation.position)
     before = row.cost if row is not None else None
     try:
         after = Trial(conclusions.audited, LayoutExchange({old: new})).cost(operation)

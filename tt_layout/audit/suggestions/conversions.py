@@ -43,10 +43,9 @@ def tried_sides(context: SuggestionContext, full: FullOperation) -> Iterator[Sug
         context: for the module.
         full: the conversion.
     """
-    place = full.operation.line, full.operation.column
     for where in (FORWARD, BACKWARD):
         side = context.audited.once(
-            ("side", where, *place), partial(_try_side, context, full, where)
+            ("side", where, full.position), partial(_try_side, context, full, where)
         )
         if side is not None:
             yield side
@@ -87,7 +86,7 @@ def _try_side(context: SuggestionContext, full: FullOperation, where: str) -> Su
     region = region_of(context, full, where, *ends[1:])
     if region is None:
         return None
-    gone = context.conclusions.row_at(full.operation.line, full.operation.column)
+    gone = context.conclusions.row_at(full.position)
     assert gone is not None
     changes = CostChange(gone.operation, gone.executions, gone.cost, None), *region.changes
     lines = tuple(sorted({operation.line for operation in region.operations}))

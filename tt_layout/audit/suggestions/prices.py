@@ -10,7 +10,7 @@ from tt_layout.audit.suggestions.flow import Flow, is_elementwise
 from tt_layout.audit.suggestions.suggestion import CostChange
 from tt_layout.audit.suggestions.trial import LayoutExchange, Trial
 from tt_layout.errors import LayoutError
-from tt_layout.ir.operations import MovementOperation
+from tt_layout.ir.operations import MovementOperation, OperationPosition
 from tt_layout.ir.ssa import Operation, Value
 
 
@@ -77,7 +77,8 @@ class Prices:
 
     def _row(self, operation: Operation) -> MovementRow | None:
         """Return a data movement whose cost is known as it is; None of any other."""
-        row = self.conclusions.row_at(operation.line, operation.column)
+        function = self.flow.function
+        row = self.conclusions.row_at(OperationPosition(function.number, operation.position))
         is_known = row is not None and row.cost is not None and _is_exact(row.cost)
         return row if is_known else None
 
@@ -103,6 +104,7 @@ class Prices:
         operation = MovementOperation(
             "ttg.convert_layout",
             self.flow.function.name,
+            OperationPosition(self.flow.function.number, following.position),
             following.line,
             following.column,
             None,

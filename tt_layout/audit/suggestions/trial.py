@@ -16,7 +16,7 @@ from tt_layout.audit.values.executions import Executions
 from tt_layout.encodings import Encoding
 from tt_layout.encodings.slice import Slice
 from tt_layout.ir.data_movements import MovementKind
-from tt_layout.ir.operations import MovementOperation
+from tt_layout.ir.operations import MovementOperation, OperationPosition
 from tt_layout.ir.ssa import Function, Operation, Value
 from tt_layout.ir.types import IRType
 from tt_layout.lazy import lazy
@@ -140,9 +140,9 @@ class Trial(AuditedModule):
         self._functions: dict[Function, ExchangedFunction] = {}
         self._originals: dict[Function, Function] = {}
 
-    def in_full(self, operation: MovementOperation) -> FullOperation | None:
-        """Return an operation in a function whose layouts are exchanged."""
-        full = self._audited.in_full(operation)
+    def at(self, position: OperationPosition) -> FullOperation | None:
+        """Return the operation at a position, in a function whose layouts are exchanged."""
+        full = self._audited.at(position)
         return self._exchanged(full) if full is not None else None
 
     @property

@@ -477,21 +477,21 @@ class _StepReader:
         self._filled = {line: traffic.filled for line, traffic in accesses.items()}
         self._distinct = {line: traffic.once for line, traffic in accesses.items()}
         self._parts = {line: traffic.part for line, traffic in accesses.items()}
-        self._rows = audit.by_place
+        self._rows = audit.by_position
         self._described: dict[tuple[Value, str], float] = {}
         product = audited.target.product if audited.target is not None else None
         timing = product.timing if product is not None else None
         self._capacity = timing.l2_capacity if timing is not None else 0.0
-        self._products = {(entry.line, entry.column): entry for entry in audit.multiplications}
+        self._products = {product.position: product for product in audit.multiplications}
 
     def region(self, region: Region) -> tuple[Step, ...]:
         """Return the steps of a region, block after block."""
         return tuple(self._step(operation) for block in region for operation in block.operations)
 
     def _step(self, operation: Operation) -> Step:
-        runs = self._counts.runs_of(FullOperation(self._function, operation))
-        row = self._rows.get((operation.line, operation.column))
-        product = self._products.get((operation.line, operation.column))
+        full = FullOperation(self._function, operation)
+        runs, row = self._counts.runs_of(full), self._rows.get(full.position)
+        product = self._products.get(full.position)
         combines = operation.traits.combines
         location = self._function.location(operation)
         result, operand = self._first(operation.results), self._first(operation.operands)

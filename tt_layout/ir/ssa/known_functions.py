@@ -45,7 +45,6 @@ from tt_layout.ir.ssa.model import (
     Successor,
     Value,
     connect,
-    unresolved,
 )
 from tt_layout.mlir.source import UNPLACED
 from tt_layout.tuples import NamedTuple
@@ -460,54 +459,59 @@ class KnownFunctions:
         self._plain: dict[Hashable, Function] = {}
         self._of_drafts = self._of_plain = 0
 
-    def same(self, text: str, module: Module, function: FunctionName) -> Function | None:
+    def same(self, text: str, function: FunctionName) -> Function | None:
         """Return the function of a text that was read at this place before; None without one.
 
         Args:
             text: up to its closing brace.
-            module: that it is in.
             function: its place.
         """
-        plain = self._plain.get((text, function.line, function.column))
-        return _in_module(plain, module) if plain is not None else None
+        return self._plain.get((text, function.line, function.column))
 
-    def placed(self, named: NamedText, module: Module, function: FunctionName) -> Function | None:
+    def placed(self, named: NamedText, function: FunctionName) -> Function | None:
         """Return a function by its draft; None where none was read that differs in names alone."""
         draft = self._drafts.get(named.key)
         if isinstance(draft, _ReadFunction):
             draft = self._drafts[named.key] = draft.draft()
         if draft is None:
             return None
-        return self._kept(draft.placed(function, named), named.text, module)
+        return self._kept(draft.placed(function, named), named.text)
 
-    def add(self, function: Function, named: NamedText, module: Module) -> Function:
+    def add(self, function: Function, named: NamedText) -> Function:
         """Keep a function that was read; return it as kept."""
         text = named.text
         if self._of_drafts + len(text) > MAX_KEPT:
             self._drafts.clear()
             self._of_drafts = 0
         self._of_drafts += len(text)
-        plain = replace(
-            function, resolve_type=unresolved, resolve_location=unresolved, alike=Alike({})
-        )
+        plain = replace(function, alike=Alike({}))
         self._drafts[named.key] = _ReadFunction(plain, named)
-        return self._kept(plain, text, module)
+        return self._kept(plain, text)
 
-    def _kept(self, plain: Function, text: str, module: Module) -> Function:
-        """Keep a function without layouts; return it with those of a module."""
+    def _kept(self, plain: Function, text: str) -> Function:
         if self._of_plain + len(text) > MAX_KEPT:
             self._plain.clear()
             self._of_plain = 0
         self._of_plain += len(text)
         self._plain[text, plain.line, plain.column] = plain
-        return _in_module(plain, module)
+        return plain
 
 
-def _in_module(plain: Function, module: Module) -> Function:
-    """Return a function whose types and locations are those of a module."""
+def in_module(
+    function: Function, module: Module, number: int, plain: Function | None = None
+) -> Function:
+    """Return a function whose types and locations are those of a module.
+
+    Args:
+        function: as it was read.
+        module: the module.
+        number: which of its functions it is.
+        plain: the function itself, if it is kept for others.
+    """
     symbols = module.symbols
     return replace(
-        plain,
+        function,
+        number=number,
         resolve_type=symbols.type_of_text,
         resolve_location=symbols.location,
         plain=plain,

@@ -11,6 +11,7 @@ What a reader has handed out never changes.
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
@@ -352,6 +353,7 @@ class Function:
         argument_attributes: the dictionary of each parameter, such as ``tt.divisibility``.
         body: its blocks; none for a declaration.
         line, column: where it begins, from 1.
+        number: which of the functions of its module it is, from 0.
         resolve_type: from the text of a type to the type; None where it is unknown.
         resolve_location: from what stands within ``loc(...)`` to the location in the program.
         alike: what it shares with others; None where that is not known.
@@ -368,6 +370,7 @@ class Function:
     body: Region
     line: int
     column: int
+    number: int = 0
     resolve_type: Callable[[str], IRType | None] = unresolved
     resolve_location: Callable[[str], Location | None] = unresolved
     alike: Alike | None = None
@@ -414,13 +417,12 @@ class Function:
             self.alike.structure[is_chosen] = numbers
         return [operations[number] for number in numbers]
 
-    @cached_property
-    def by_place(self) -> Mapping[tuple[int, int], Operation]:
-        """Every operation by its line and column."""
-        return self.once("places", Function._find_places)
-
-    def _find_places(self) -> Mapping[tuple[int, int], Operation]:
-        return {(operation.line, operation.column): operation for operation in self.operations}
+    def operation_at(self, line: int, column: int) -> Operation | None:
+        """Return the operation whose name stands at a place; None without one."""
+        operations, place = self.operations, (line, column)
+        number = bisect_left(operations, place, key=lambda each: (each.line, each.column))
+        standing = operations[number : number + 1]
+        return next((each for each in standing if (each.line, each.column) == place), None)
 
     def _find_operations(self) -> tuple[Operation, ...]:
         return tuple(

@@ -29,10 +29,20 @@ from typing import TypeAlias
 from tt_layout.arguments import checks_arguments
 from tt_layout.ir.dump_part import MAX_NESTING
 from tt_layout.ir.module import FunctionName, Module, MovementName
-from tt_layout.ir.operations import MovedTypes, MovementOperation, source_and_target
+from tt_layout.ir.operations import (
+    MovedTypes,
+    MovementOperation,
+    OperationPosition,
+    source_and_target,
+)
 from tt_layout.ir.ssa.attributes import Attribute, parse_dictionary
 from tt_layout.ir.ssa.draft import Template, WrittenSuccessor
-from tt_layout.ir.ssa.known_functions import KnownFunctions, function_text, named_text
+from tt_layout.ir.ssa.known_functions import (
+    KnownFunctions,
+    function_text,
+    in_module,
+    named_text,
+)
 from tt_layout.ir.ssa.model import (
     NO_BLOCKS,
     Block,
@@ -325,8 +335,7 @@ class FunctionsOnDemand:
     def __getitem__(self, number: int) -> Function:
         """Return a function by its number in the module."""
         if number not in self._read:
-            name = self.module.functions[number]
-            self._read[number] = self._reader.read(self.module, name)
+            self._read[number] = self._reader.read(self.module, number)
         return self._read[number]
 
 
@@ -348,11 +357,13 @@ def movements(
     for at in numbers if numbers is not None else range(len(module.moves)):
         name, own_line, column = module.moves[at]
         line = module.line_in_source(own_line)
-        number = bisect_right(starts, (own_line, column))
-        function = functions[number - 1] if number else None
-        operation = function.by_place.get((line, column)) if function is not None else None
+        number = bisect_right(starts, (own_line, column)) - 1
+        function = functions[number] if number >= 0 else None
+        operation = function.operation_at(line, column) if function is not None else None
+        position = OperationPosition(None, at)
         if function is not None and operation is not None:
             moved, location = operation.moved, function.location(operation)
+            position = OperationPosition(number, operation.position)
         else:
             moved, text = _moved_alone(module, *module.moves[at : at + 2])
             location = module.symbols.location(text) if text else None
@@ -364,6 +375,7 @@ def movements(
         yield MovementOperation(
             name,
             function.name if function is not None else None,
+            position,
             line,
             column,
             location,
@@ -431,31 +443,37 @@ class SsaReader:
 
     def functions(self, module: Module) -> list[Function]:
         """Return the functions of a module."""
-        return [self.read(module, function) for function in module.functions]
+        return [self.read(module, number) for number in range(len(module.functions))]
 
-    def read(self, module: Module, function: FunctionName) -> Function:
+    def read(self, module: Module, number: int) -> Function:
         """Return a function of a module as values and operations.
 
         What the reader does not understand it steps over: reading never fails.  Of regions that it
         steps over because they are nested too deeply, the module has an error.
+
+        Args:
+            module: the module.
+            number: which of its functions, from 0.
         """
+        function = module.functions[number]
         function = function._replace(line=module.line_in_source(function.line))
         offset = module.source.offset(function.line, function.column)
         reader, text = _FunctionReader(module, self._lines), None
         if not module.symbols.has_type_aliases:  # which stand for other types elsewhere
             text = function_text(module.source.text, function, offset)
         if text is None:
-            return reader.read(function, offset)
+            return in_module(reader.read(function, offset), module, number)
         known, end = self._functions, offset + len(text)
-        found = known.same(text, module, function)
-        if found is not None:
-            return found
-        named = named_text(text, function)
-        found = known.placed(named, module, function)
-        if found is not None:
-            return found
-        read = reader.read(function, offset)
-        return known.add(read, named, module) if reader.cursor.last_end == end else read
+        plain = known.same(text, function)
+        if plain is None:
+            named = named_text(text, function)
+            plain = known.placed(named, function)
+            if plain is None:
+                plain = reader.read(function, offset)
+                if reader.cursor.last_end != end:
+                    return in_module(plain, module, number)
+                plain = known.add(plain, named)
+        return in_module(plain, module, number, plain=plain)
 
 
 class _FunctionReader:
@@ -472,6 +490,7 @@ class _FunctionReader:
         self._last = 0, 0  # a line, and where it begins
 
     def read(self, function: FunctionName, offset: int) -> Function:
+        """Return the function at an offset, without its layouts."""
         self.cursor = Cursor(self.text, offset)
         self.operations = OperationReader(self.cursor, self._region)
         if self.cursor.kind == "string":
@@ -486,8 +505,6 @@ class _FunctionReader:
             body=body,
             line=function.line,
             column=function.column,
-            resolve_type=self.module.symbols.type_of_text,
-            resolve_location=self.module.symbols.location,
         )
 
     def _custom(
