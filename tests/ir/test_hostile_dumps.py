@@ -48,6 +48,60 @@ def test_a_value_computed_from_itself_is_written_by_its_name() -> None:
     assert trip_count(CYCLE) == "%x + %x"
 
 
+COMPUTED_FROM_THEMSELVES = {
+    "a divisor": """
+        %d = tt.splat %d : tensor<128xi32, #b> -> tensor<128xi32, #b>
+        %i = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32, #b>
+        %r = arith.remsi %i, %d : tensor<128xi32, #b>
+        %0 = tt.splat %p : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>, #b>
+        %1 = tt.addptr %0, %r : tensor<128x!tt.ptr<f32>, #b>, tensor<128xi32, #b>
+        %2 = tt.load %1 : tensor<128x!tt.ptr<f32>, #b>""",
+    "a pointer": """
+        %i = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32, #b>
+        %q = tt.addptr %q, %i : tensor<128x!tt.ptr<f32>, #b>, tensor<128xi32, #b>
+        %2 = tt.load %q : tensor<128x!tt.ptr<f32>, #b>""",
+    "pointers in a ring": """
+        %i = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32, #b>
+        %q = tt.addptr %s, %i : tensor<128x!tt.ptr<f32>, #b>, tensor<128xi32, #b>
+        %s = tt.addptr %q, %i : tensor<128x!tt.ptr<f32>, #b>, tensor<128xi32, #b>
+        %2 = tt.load %s : tensor<128x!tt.ptr<f32>, #b>""",
+    "a buffer": """
+        %v = ttg.memdesc_trans %v {order = array<i32: 0>} : !ttg.memdesc<128xf32, #s, #m>
+            -> !ttg.memdesc<128xf32, #s, #m>
+        %2 = ttg.local_load %v : !ttg.memdesc<128xf32, #s, #m> -> tensor<128xf32, #b>""",
+}
+
+
+@pytest.mark.parametrize("target", ["cuda:90", "hip:gfx942"])
+@pytest.mark.parametrize("kind", COMPUTED_FROM_THEMSELVES)
+def test_a_value_computed_from_itself_has_an_end(kind: str, target: str) -> None:
+    warp = 64 if target.startswith("hip") else 32
+    dump = f"""
+#b = #ttg.blocked<{{sizePerThread = [1], threadsPerWarp = [{warp}], warpsPerCTA = [4],
+  order = [0]}}>
+#s = #ttg.swizzled_shared<{{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}}>
+#m = #ttg.shared_memory
+module attributes {{"ttg.num-warps" = 4 : i32, ttg.target = "{target}",
+                   "ttg.threads-per-warp" = {warp} : i32}} {{
+  tt.func public @k(%p: !tt.ptr<f32>) {{{COMPUTED_FROM_THEMSELVES[kind]}
+    tt.return
+  }}
+}}"""
+    reports = []
+    assert calls_of(lambda: reports.append(str(audit_ir(dump)))) < 100_000
+    assert "@k" in reports[0]
+
+
+def test_a_value_has_no_definition_before_it() -> None:
+    [module] = parse_ir(CYCLE)
+    [function] = SsaReader().functions(module)
+    value = function.values["%x"]
+    assert value.definition is not None
+    assert {operand.name for operand in value.definition.operands} == {"%x"}
+    assert not any(operand.is_defined for operand in value.definition.operands)
+    assert value.definition not in value.users
+
+
 def test_shared_values_are_written_out_while_they_are_short() -> None:
     assert trip_count(shared_values("arith.addi", 2)) == "%s + %s + (%s + %s)"
     assert trip_count(shared_quotients(1)) == "%s / %s + %s"

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 
 from tt_layout.analyses.global_memory.global_access import MAX_VECTOR_BYTES
 from tt_layout.ir.ssa import Function, Operation, Value
+from tt_layout.ir.ssa.dataflow import constant_of, lineage
 from tt_layout.tuples import NamedTuple
 
 NAMES = frozenset({"tt.load", "tt.store"})
@@ -78,19 +79,20 @@ def _place(access: Operation | None, narrowed: frozenset[Value]) -> tuple[_Place
     """Return the key and the offset of a scalar access; the key is None if it cannot be joined."""
     if access is None or not is_scalar(access):
         return None, 0
-    base, offset = access.operands[0], 0
+    base = access.operands[0]
     size = max(1, (base.type.bits or 8) // 8)
     is_pair = not narrowed.isdisjoint(access.results)
     is_masked = len(access.operands) > 1 + (access.name == "tt.store")
     if is_masked or not (is_pair or size in (WORD_BYTES, WORD_BYTES // 2)):
         return None, 0
-    while (made := base.definition) is not None and made.name == "tt.addptr":
-        step = made.operands[1].definition
-        constant = step.integer("value") if step is not None else None
-        if step is None or step.name != "arith.constant" or constant is None:
-            break
-        base, offset = made.operands[0], offset + constant
-    return _Place(access.name, size, base), offset
+    *sums, base = lineage(base, lambda operation: _added(operation) is not None)
+    added = (_added(pointer.definition) for pointer in sums if pointer.definition is not None)
+    return _Place(access.name, size, base), sum(number or 0 for number in added)
+
+
+def _added(operation: Operation) -> int | None:
+    """Return the constant that an operation adds to a pointer; None of any other."""
+    return constant_of(operation.operands[1]) if operation.traits.pointer_sum else None
 
 
 def _neighbours(place: _Place, accesses: Mapping[int, Operation]) -> Iterator[tuple[int, int]]:

@@ -16,6 +16,7 @@ from tt_layout.audit.values.ranges import integer_range
 from tt_layout.ir.names import in_every_spelling
 from tt_layout.ir.ssa import Attribute, Operation, Value, integers
 from tt_layout.ir.ssa.control_flow import ControlFlow
+from tt_layout.ir.ssa.dataflow import lineage
 from tt_layout.tuples import NamedTuple
 
 
@@ -142,6 +143,10 @@ def in_todays_form(operation: Operation) -> Operation:
     return today
 
 
+def _moves_pointers(operation: Operation) -> bool:
+    return operation.traits.pointer_sum or operation.traits.shape
+
+
 def reached_bytes(roles: Mapping[str, Value], element_bytes: int, flow: ControlFlow) -> int | None:
     """Return the bytes from an argument that an access can touch, by the ranges of its indices.
 
@@ -155,15 +160,11 @@ def reached_bytes(roles: Mapping[str, Value], element_bytes: int, flow: ControlF
         be within a range.
     """
     indices = [roles["offsets"]] if "offsets" in roles else []
-    pointer = roles["pointer"]
-    while (made := pointer.definition) is not None:
-        if made.name == "tt.addptr":
-            indices.append(made.operands[1])
-        elif not made.traits.shape:
-            return None
-        pointer = made.operands[0]
-    if flow.into(pointer):
+    *passed, pointer = lineage(roles["pointer"], _moves_pointers)
+    if pointer.definition is not None or flow.into(pointer):
         return None
+    steps = (step.definition for step in passed)
+    indices += [step.operands[1] for step in steps if step is not None and step.traits.pointer_sum]
     possible = [integer_range(index, flow) for index in indices]
     ranges = [numbers for numbers in possible if numbers is not None]
     if not ranges or len(ranges) < len(possible):

@@ -17,9 +17,8 @@ from operator import ge
 from tt_layout.audit.axis import AxisInfo
 from tt_layout.audit.global_memory.operands import address_of
 from tt_layout.ir.ssa import Function, Operation, Value, ValueType, integers, value_type
-from tt_layout.ir.ssa.attributes import constant_value
 from tt_layout.ir.ssa.control_flow import ControlFlow, flow_of
-from tt_layout.ir.ssa.dataflow import BackwardUnion
+from tt_layout.ir.ssa.dataflow import BackwardUnion, constant_of, lineage
 from tt_layout.ir.ssa.graph import reach
 from tt_layout.lazy import lazy
 from tt_layout.tuples import NamedTuple
@@ -481,23 +480,24 @@ def counted_places(roles: Mapping[str, Value], element_bytes: int) -> CountedPla
 
 def _running_sum(value: Value) -> Operation | None:
     """Return the scan from which a value differs only by a uniform term."""
-    while (made := value.definition) is not None and made.operands:
-        if made.traits.combines:
-            return made if _is_sum(made) else None
-        left, *others = made.operands
-        if made.name == "arith.addi":
-            value = others[0] if _is_uniform(left) else left
-            if not (_is_uniform(left) or _is_uniform(others[0])):
-                return None
-        elif made.name == "arith.subi":
-            value = left
-            if not (_is_uniform(others[0]) or _flags(others[0]) is not None):
-                return None
-        elif _keeps_numbers(made) or _is_ring(made):
-            value = left
-        else:
-            return None
-    return None
+    *_, last = reach([value], _varying)
+    made = last.definition
+    return made if made is not None and _is_sum(made) else None
+
+
+def _varying(value: Value) -> Sequence[Value]:
+    """Return the operand from which a value differs only by a uniform term; none without one."""
+    made = value.definition
+    if made is None or not made.operands or made.traits.combines:
+        return ()
+    left, *others = made.operands
+    if made.name == "arith.addi":
+        if _is_uniform(left):
+            return others
+        return (left,) if _is_uniform(others[0]) else ()
+    if made.name == "arith.subi":
+        return (left,) if _is_uniform(others[0]) or _flags(others[0]) is not None else ()
+    return (left,) if _keeps_numbers(made) or _is_ring(made) else ()
 
 
 def _keeps_numbers(operation: Operation) -> bool:
@@ -509,7 +509,7 @@ def _is_ring(operation: Operation) -> bool:
     """Tell whether an operation takes numbers modulo a power of two."""
     if operation.name != "arith.andi":
         return False
-    size = (_constant(operation.operands[1]) or 0) + 1
+    size = (constant_of(operation.operands[1]) or 0) + 1
     return size > 1 and size & (size - 1) == 0
 
 
@@ -520,26 +520,19 @@ def _is_sum(operation: Operation) -> bool:
 
 def _flags(value: Value) -> Value | None:
     """Return the bits from which a tensor of zeros and ones is made."""
-    while (made := value.definition) is not None and _keeps_numbers(made):
-        if made.name == "arith.extui" and made.operands[0].type.integer_bits == 1:
-            return _unmoved(made.operands[0])
-        value = made.operands[0]
+    for made in (passed.definition for passed in lineage(value, _keeps_numbers)):
+        if made is not None and made.name == "arith.extui":
+            bits = made.operands[0]
+            if bits.type.integer_bits == 1:
+                return _unmoved(bits)
     return None
 
 
 def _unmoved(value: Value) -> Value:
-    while (made := value.definition) is not None and made.traits.same_elements:
-        value = made.operands[0]
-    return value
+    return lineage(value, lambda operation: operation.traits.same_elements)[-1]
 
 
 def _is_uniform(value: Value) -> bool:
     """Tell whether all elements are the same."""
     made = _unmoved(value).definition
-    return made is not None and (made.name == "tt.splat" or _constant(value) is not None)
-
-
-def _constant(value: Value) -> int | None:
-    """Return the number in all elements of a constant."""
-    made = _unmoved(value).definition
-    return constant_value(made.attributes.get("value")) if made is not None else None
+    return constant_of(value) is not None or (made is not None and made.name == "tt.splat")

@@ -50,8 +50,8 @@ from tt_layout.hardware.product import Product
 from tt_layout.hardware.timing import Timing
 from tt_layout.ir.data_movements import GLOBAL_KINDS, MovementKind
 from tt_layout.ir.ssa import Block, Function, Operation, Region, Value, integers
-from tt_layout.ir.ssa.attributes import constant_value
 from tt_layout.ir.ssa.control_flow import control_edges
+from tt_layout.ir.ssa.dataflow import constant_of, lineage
 from tt_layout.ir.traits import is_known
 from tt_layout.ir.types import IRType
 from tt_layout.records import dataclass
@@ -815,14 +815,8 @@ def _is_left_open(row: MovementRow) -> bool:
 
 def _divisor(operation: Operation) -> int:
     """Return the constant by which an operation divides integers; 0 for any other operation."""
-    if operation.name not in DIVISIONS:
-        return 0
-    made = operation.operands[1].definition
-    while made is not None and made.traits.repeats:
-        made = made.operands[0].definition
-    if made is None or not made.traits.constant:
-        return 0
-    return abs(constant_value(made.attributes.get("value")) or 0)
+    divisor = constant_of(operation.operands[1]) if operation.name in DIVISIONS else None
+    return abs(divisor or 0)
 
 
 def _is_barrier(function: Function, value: Value) -> bool:
@@ -837,8 +831,7 @@ def _mean(total: float | None, runs: float | None, first: float | None) -> float
 
 def _root(value: Value) -> Value:
     """Return the allocation or argument that a view of a buffer is of."""
-    while (view := value.definition) is not None and view.traits.memory_view and view.operands:
-        value = view.operands[0]
+    value = lineage(value, lambda operation: operation.traits.memory_view)[-1]
     owner = value.owner
     if isinstance(owner, Block) and owner.owner is not None and owner.owner.traits.partitions:
         number = owner.arguments.index(value)

@@ -36,6 +36,7 @@ from tt_layout.audit.values.unknown import (
 from tt_layout.ir.ssa import Attribute, Block, Function, Operation, Value, ValueType, integers
 from tt_layout.ir.ssa.attributes import DIVISIBILITY, constant_value
 from tt_layout.ir.ssa.control_flow import BOUNDS
+from tt_layout.ir.ssa.dataflow import constant_of, repeated
 from tt_layout.lazy import lazy
 from tt_layout.tuples import NamedTuple
 
@@ -194,20 +195,11 @@ class Strides:
 
     def _everywhere(self, value: Value) -> Stride | None:
         """Return the constant of all elements of a value; None if they differ or are not known."""
-        for _ in range(MAX_DEPTH):
-            if value in self._arguments:
-                is_number = value.type.is_scalar and (value.type.integer_bits or 0) >= 16
-                return Stride(1, value.name) if is_number else None
-            operation = value.definition
-            if operation is None:
-                return None
-            if operation.name == "arith.constant":
-                number = constant_value(operation.attributes.get("value"))
-                return Stride(number) if number is not None else None
-            if not (_keeps(operation) or operation.traits.repeats) or len(operation.operands) != 1:
-                return None
-            value = operation.operands[0]
-        return None
+        number, source = constant_of(value), repeated(value)
+        if number is not None:
+            return Stride(number)
+        is_number = source.type.is_scalar and (source.type.integer_bits or 0) >= 16
+        return Stride(1, source.name) if source in self._arguments and is_number else None
 
     def _iterated(self, value: Value, dim: int) -> Stride | None:
         """Return the distance in a loop-carried value, if iterations do not change it."""

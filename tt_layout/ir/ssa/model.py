@@ -52,7 +52,7 @@ class Value:
         text: the type as written, aliases in it; empty where the dump does not contain it.
         type: the type, but for the layout.
         owner: the operation that returns it, or the block whose argument it is; None where the
-            dump leaves out the definition.
+            dump leaves out the definition, or has it behind the use.
         uses: the operands that it is, in the order of the text.
     """
 
@@ -476,8 +476,13 @@ class Function:
 
 
 def connect(body: Region) -> None:
-    """Give what is in the body of a function its surroundings: owners, uses and positions."""
+    """Give what is in the body of a function its surroundings: owners, uses and positions.
+
+    A value that is used before its definition in one block, as in no valid dump, has none there:
+    so no value is computed from itself.
+    """
     count = 0
+    forward: dict[Operation, None] = {}
 
     def enter(region: Region) -> None:
         nonlocal count
@@ -489,17 +494,39 @@ def connect(body: Region) -> None:
             for operation in block.operations:
                 operation.block, operation.position = block, count
                 count += 1
-                for value in operation.results:
-                    value.owner = operation
                 for number, operand in enumerate(operation.operands):
                     operand.uses.append(Use(operation, number))
+                    if operand.owner is None:
+                        forward[operation] = None
                 for number, inner in enumerate(operation.regions):
                     inner.owner, inner.number = operation, number
                     enter(inner)
                 operation.end = count
+                for value in operation.results:
+                    value.owner = operation
         region.end = count
 
     enter(body)
+    for operation in forward:
+        operation.operands = tuple(
+            [_as_defined(Use(operation, number)) for number in range(len(operation.operands))]
+        )
+
+
+def _as_defined(use: Use) -> Value:
+    """Return the value of an operand, or one without a definition if that does not precede it."""
+    operation, number = use
+    value = operation.operands[number]
+    definition = value.definition
+    if definition is None or definition.block is None:
+        return value
+    user = operation.ancestor_in(definition.block.region)
+    if user is None or user.block is not definition.block or user.position > definition.position:
+        return value
+    value.uses.remove(use)
+    undefined = Value(value.name, value.text)
+    undefined.uses.append(use)
+    return undefined
 
 
 def skeleton(function: Function) -> tuple[int, ...]:
