@@ -569,15 +569,15 @@ TRUTH = Path(__file__).parents[1] / "data" / "registers.jsonl.xz"
 
 
 def test_near_the_limit_a_kernel_without_loops_spills() -> None:
-    """From 0.57 of the limit on some do, from 1.4 on all did, as ptxas compiled them."""
+    """From 0.85 of the limit on half of them do, from 1.4 on all did, as ptxas compiled them."""
     line = find_target("sm90").compiler
     assert line is not None
-    calm, may, spills = (line.straight.range(RegisterDemand(live), 255) for live in (228, 234, 590))
-    assert calm.needed < 0.57 * 255 <= may.needed < 1.4 * 255 <= spills.needed
+    calm, may, spills = (line.straight.range(RegisterDemand(live), 255) for live in (348, 354, 590))
+    assert calm.needed < 0.85 * 255 <= may.needed < 1.4 * 255 <= spills.needed
     assert calm.high <= 255
     assert may.low <= 255 < may.high
     assert spills.low > 255
-    assert line.straight.range(RegisterDemand(234), 512).high < 512
+    assert line.straight.range(RegisterDemand(354), 512).high < 512
 
 
 def test_large_kernels_may_take_half_of_what_small_ones_suggest() -> None:
@@ -732,7 +732,7 @@ ONE_AFTER_THE_OTHER = """
 """
 
 
-@pytest.mark.parametrize("target", ["cuda:90", "hip:gfx942"])
+@pytest.mark.parametrize("target", ["cuda:90", "hip:gfx942", "hip:gfx1201"])
 def test_narrow_elements_that_are_loaded_one_by_one_take_a_register_each(target: str) -> None:
     """Every third byte, under a mask: 32 loads of a thread, whose bytes would fill 8 registers."""
     body = ONE_AFTER_THE_OTHER.replace("STEP", "3") + PIXELS + STORE.format("y")
@@ -745,7 +745,7 @@ def test_narrow_elements_that_are_loaded_one_by_one_take_a_register_each(target:
     def unmasked(body: str) -> str:
         return body.replace("%at, %m", "%at")
 
-    assert needed(body) >= needed(unmasked(body)) + 12
+    assert needed(unmasked(body)) + 12 <= needed(body) <= needed(unmasked(body)) + 36
     apart = body.replace("slt, %i, %base", "slt, %base, %base")
     together = apart.replace("dense<3>", "dense<1>")
     assert needed(together) <= needed(apart) - 12, "four bytes by one load"
@@ -842,15 +842,26 @@ def test_loads_take_no_more_than_a_share_of_the_registers_ahead() -> None:
 
 
 @pytest.mark.parametrize(
-    ("elements", "loads", "may"), [(48, 4, True), (48, 3, False), (47, 9, False)]
+    ("elements", "loads", "live", "may"),
+    [
+        (48, 4, 40, True),
+        (48, 3, 40, False),
+        (47, 9, 240, False),
+        (48, 2, 240, True),
+        (48, 2, 220, False),
+        (48, 1, 240, False),
+    ],
 )
 def test_elements_that_are_loaded_one_by_one_under_masks_may_spill(
-    elements: int, loads: int, may: bool
+    elements: int, loads: int, live: int, may: bool
 ) -> None:
-    """To reach a step of the occupancy: ptxas spills 14 of such a kernel with 72 registers."""
+    """To reach a step of the occupancy: ptxas spills 14 of such a kernel with 72 registers.
+
+    Two loads are enough where many registers are needed: 14 to 27 of a cross entropy's 128.
+    """
     model = find_target("sm90").compiler
     assert model is not None
-    demand = RegisterDemand(40, singles=elements, loads=loads)
+    demand = RegisterDemand(live, singles=elements, loads=loads)
     assert (model.straight.range(demand, 255).high > 255) is may
 
 
@@ -1098,7 +1109,7 @@ def test_the_range_holds_what_the_compilers_took() -> None:
     assert found.width <= 0.8
     assert found.right == found.said >= 1
     assert found.right + found.too >= 0.5 * found.spill
-    assert found.may - found.too <= 0.1 * (found.kernels - found.spill)
+    assert found.may - found.too <= 0.05 * (found.kernels - found.spill)
 
 
 def test_functions_that_differ_in_names_alone_are_walked_once() -> None:

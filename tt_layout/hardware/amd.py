@@ -102,7 +102,7 @@ _CDNA_OTHERS = RegisterLine(
     indices=0.3,
     masks=0.3,
     most_indices=100,
-    may_spill_from=0.5,
+    may_spill_from=0.85,
     spills_from=1,
     held=HeldRegisters(exchanges=1.15),
     ahead=RangeEnd(1.2, 16),
@@ -127,7 +127,7 @@ _CDNA_COMPILER = CompilerModel(
     scans_whole=256,
 )
 _RDNA_OTHERS = RegisterLine(
-    Weights(0.89, 6, loaded=0.11, guarded=2.4, functions=2.4, divisions=0.96),
+    Weights(0.89, 6, loaded=0.11, guarded=1, functions=1.58, divisions=0.96),
     least=RangeEnd(0.47),
     most=RangeEnd(1.9, 18),
     indices=0.1,

@@ -37,6 +37,10 @@ MANY_ADDRESSES = 32
 """Registers of addresses from which compilers may keep some and compute others again."""
 
 
+FEW_LOADS = 2
+"""Masked loads of single elements that crowd a kernel which needs many registers."""
+
+
 class RegisterRange(NamedTuple):
     """Expected range of the registers that a kernel needs.
 
@@ -222,10 +226,13 @@ class Crowd(NamedTuple):
     Attributes:
         elements: the least number of elements that are loaded one by one.
         loads: the least number of loads.
+        may_spill_from: fraction of the available registers at which a kernel with such a middle
+            may spill if it has `FEW_LOADS` of them.
     """
 
     elements: int
     loads: int
+    may_spill_from: float
 
 
 class RegisterLine(NamedTuple):
@@ -318,20 +325,22 @@ class RegisterLine(NamedTuple):
             spills = needed >= self.spills_from * limit or no_less > limit
             low = max(low, limit + 1) if spills else min(low, limit)
         if limit is not None and self.may_spill_from is not None:
-            may_spill = needed + beside >= self.may_spill_from * limit or self._is_crowded(demand)
+            is_near = needed + beside >= self.may_spill_from * limit
+            may_spill = is_near or self._is_crowded(demand, needed, limit)
             high = max(high, limit + 1) if may_spill else min(high, limit)
         return RegisterRange(low, max(low, needed), max(low, high))
 
-    def _is_crowded(self, demand: RegisterDemand) -> bool:
+    def _is_crowded(self, demand: RegisterDemand, needed: int, limit: int) -> bool:
         """Tell whether so many elements are loaded one by one that a kernel may spill.
 
         Each waits in a register of its own with its predicate, and the assembler spills a few to
         reach a step of the occupancy.
         """
         crowd = self.crowd
-        if crowd is None or demand.loads < crowd.loads:
+        if crowd is None or demand.singles < crowd.elements:
             return False
-        return demand.singles >= crowd.elements
+        is_near = needed >= crowd.may_spill_from * limit
+        return demand.loads >= (FEW_LOADS if is_near else crowd.loads)
 
 
 class CompilerModel(NamedTuple):
