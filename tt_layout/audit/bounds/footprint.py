@@ -17,6 +17,7 @@ import numpy as np
 
 from tt_layout.algebra.arrays import Ints, distinct
 from tt_layout.audit.audit import Audit
+from tt_layout.audit.bounds.boxes import EMPTY, BoxCopy, Boxes, boxes_of
 from tt_layout.audit.bounds.sharing import NOBODY, Sharing, address_operands, is_address
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.global_memory.access_shape import AccessShape, lane_addresses, shape_lanes
@@ -169,7 +170,7 @@ def footprint(
     programs = ProgramFootprints(audited, grid)
     for row in audit.movements_of(function):
         full = audited.in_full(row.operation)
-        if full is None or full.operation.name not in FORMS:
+        if full is None:
             continue
         traffic = programs.traffic(full)
         if traffic is None and is_taken_true is not None and is_taken_true(row):
@@ -222,6 +223,8 @@ class ProgramFootprints:
             full: the access.
             has_mask: whether its mask counts; else all its lanes are active.
         """
+        if full.operation.name not in FORMS:
+            return self._box_traffic(full)
         kernel = self._audited.kernel(full.function)
         try:
             access = placed_access(kernel, full.operation) if kernel is not None else None
@@ -232,7 +235,12 @@ class ProgramFootprints:
             return None
         if not has_mask:
             access = access._replace(addresses=access.addresses._replace(mask=None))
-        find = cache(partial(self.reach, full, access))
+        return self._launched(pointer, cache(partial(self.reach, full, access)))
+
+    def _launched(
+        self, pointer: str, find: Callable[[Program], _ProgramTraffic | None]
+    ) -> AccessTraffic | None:
+        """Return the footprint of an access in all programs, from that of one."""
         sizes = self._touching(find)
         corners = {at: find(at) for at in product(*({0, size - 1} for size in sizes))}
         reaches = {at: reach for at, reach in corners.items() if reach is not None}
@@ -251,6 +259,37 @@ class ProgramFootprints:
         part = prod(sizes) / prod(self._grid)
         return AccessTraffic(
             pointer, touched, used, first, last, filled, once, pieces, lines, parts, part
+        )
+
+    def _box_traffic(self, full: FullOperation) -> AccessTraffic | None:
+        """Return the footprint of a copy by a descriptor; None if its coordinates are unknown."""
+        copy, pointer = BoxCopy.of(full.function, full.operation), pointer_of(self._audited, full)
+        if copy is None or pointer is None:
+            return None
+        corners = [*product(*({0, size - 1} for size in self._grid))]
+        hull = EMPTY
+        for other in copy.beside(full.function):
+            beside = FullOperation(full.function, other.operation)
+            for at in corners:
+                boxes = self._boxes(beside, other, at)
+                if boxes is None:
+                    return None
+                hull = hull.joined(boxes)
+
+        def find(at: Program) -> _ProgramTraffic | None:
+            boxes = self._boxes(full, copy, at)
+            return _boxed_traffic(boxes, hull, copy) if boxes is not None else None
+
+        return self._launched(pointer, cache(find))
+
+    def _boxes(self, full: FullOperation, copy: BoxCopy, at: Program) -> Boxes | None:
+        """Return the boxes that a copy moves in one program; None where they are not known."""
+        evaluator = self._evaluator(full, at)
+        place = full.operation.line - self._audited.module.line, full.operation.column
+        return self._audited.once(
+            ("boxes", None if self._is_one else self._grid, place, at),
+            lambda: boxes_of(copy, evaluator),
+            has_lines=False,
         )
 
     def _touching(self, find: Callable[[Program], _ProgramTraffic | None]) -> Program:
@@ -370,6 +409,30 @@ def _reach_of(access: PlacedAccess, values: Sequence[Evaluated]) -> _ProgramTraf
         max(touched, piece_bytes(begins, READ_AT_ONCE)),
         max(touched, piece_bytes(begins, ROW)),
         _part_bytes(begins, shape) if used < touched else 0,
+    )
+
+
+def _boxed_traffic(boxes: Boxes, hull: Boxes, copy: BoxCopy) -> _ProgramTraffic:
+    """Return the footprint of a copy's boxes in one program.
+
+    Args:
+        boxes: the boxes.
+        hull: boxes of all copies by the descriptor: a tensor as large as they reach.
+        copy: the copy.
+    """
+    if not boxes.number:
+        return _ProgramTraffic(0, 0, 0, 0)
+    box_bytes = prod(copy.box) * copy.element_bytes
+    touched = min(boxes.number * box_bytes, prod(boxes.extents(copy.box)) * copy.element_bytes)
+    first, last = boxes.range(hull, copy.box)
+    return _ProgramTraffic(
+        touched,
+        touched,
+        int(first * copy.element_bytes),
+        int(last * copy.element_bytes),
+        once=box_bytes,
+        pieces=touched,
+        lines=touched,
     )
 
 
