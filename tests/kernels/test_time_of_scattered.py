@@ -389,8 +389,8 @@ class TestRange:
     def test_the_time_is_the_mean_where_its_ends_hold_other_programs(self) -> None:
         few, middle, many = (self.seconds(number, number, number) for number in (24, 100, 250))
         assert few < middle < many
-        mean = 0.63 * middle + 0.185 * (few + many)
-        assert self.seconds(100, 24, 250) == pytest.approx(mean, rel=0.02)
+        mean = middle**0.63 * (few * many) ** 0.185
+        assert self.seconds(100, 24, 250) == pytest.approx(mean, rel=0.001)
 
     def test_a_range_within_a_step_of_the_occupancy_changes_nothing(self) -> None:
         assert self.seconds(26, 25, 27) == self.seconds(26, 26, 26)

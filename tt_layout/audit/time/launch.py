@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from math import exp, log
 
 from tt_layout.audit.occupancy import occupancy
 from tt_layout.audit.operations.details import SingleAtomicDetails
@@ -155,7 +156,8 @@ def launch_time(
     """Return the time of a launch of a program.
 
     Before a kernel is compiled its registers are a range.  If its ends differ in occupancy or
-    spills, the time is the mean over the range, with the terms of its middle.
+    spills, the time is the geometric mean over the range, with the terms of its middle: an end that
+    spills may take fifty times as long, and would be nearly all of a sum.
 
     Args:
         program: the program.
@@ -177,8 +179,8 @@ def launch_time(
         ):
             found = _launch_time(end, target, rates, timing, constants)
         possible.append((found.seconds, (1 - MIDDLE) / 2))
-    seconds = sum(seconds * weight for seconds, weight in possible)
-    return replace(middle, seconds=seconds, possible=tuple(possible))
+    logarithm = sum(weight * log(seconds) for seconds, weight in possible)
+    return replace(middle, seconds=exp(logarithm), possible=tuple(possible))
 
 
 def _launch_time(
