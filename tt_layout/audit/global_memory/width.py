@@ -126,7 +126,6 @@ class AccessAnalysis:
         functions: all functions of the module.
         warps: warps of a CTA.
         explains: whether to look for changes that would make accesses wider.
-        original: analysis with the function's own layouts; None if this is it.
     """
 
     function: Function
@@ -137,13 +136,10 @@ class AccessAnalysis:
     functions: Sequence[Function] = ()
     warps: int = 1
     explains: bool = True
-    original: AccessAnalysis | None = None
 
     @lazy
     def origins(self) -> Origins:
         """Origins of the lost properties of its values."""
-        if self.original is not None:
-            return self.original.origins
         return Origins(self.sources, self.known)
 
     @lazy
@@ -164,39 +160,21 @@ class AccessAnalysis:
     @lazy
     def narrowed(self) -> frozenset[Value]:
         """The 64-bit values of which AMD's backend loads 32 bits."""
-        if self.original is not None:
-            return self.original.narrowed
         is_own = self.target.joins_global_accesses
         return self.function.once("narrowed", narrowed_values) if is_own else frozenset()
 
     @lazy
     def joined_scalars(self) -> Mapping[int, int]:
         """Count of scalars that AMD's backend joins to each access, by line."""
-        if self.original is not None:
-            return self.original.joined_scalars
-        is_own = self.target.joins_global_accesses
-        return joined_scalars(self.function, self.narrowed) if is_own else {}
-
-    @lazy
-    def _partition_warps(self) -> Mapping[int, int]:
-        """The warps that execute the operations of partitions, by their lines."""
-        if self.original is not None:
-            return self.original._partition_warps
-        return {
-            operation.line: warps
-            for specialized in self.function.walk()
-            if specialized.traits.partitions
-            for warps, region in zip(
-                integers(specialized.attributes.get("partitionNumWarps")), specialized.regions[1:]
-            )
-            for block in region
-            for outer in block.operations
-            for operation in outer.walk()
-        }
+        if not self.target.joins_global_accesses:
+            return {}
+        narrowed = self.narrowed
+        return self.function.once("joined scalars", lambda each: joined_scalars(each, narrowed))
 
     def warps_at(self, operation: Operation) -> int:
         """Return the warps that execute an operation: those of a partition are fewer."""
-        return self._partition_warps.get(operation.line, self.warps)
+        warps = self.function.once("warps of partitions", _partition_warps)
+        return warps.get(operation.line, self.warps)
 
     def is_narrowed(self, operation: Operation) -> bool:
         """Tell whether AMD's backend loads only half of the bits of each number."""
@@ -204,16 +182,13 @@ class AccessAnalysis:
         return operation.name == "tt.load" and not self.narrowed.isdisjoint(results)
 
     def laid_out(self, function: Function) -> AccessAnalysis:
-        """Return the analysis of the function with other layouts, without explanations.
-
-        It shares this one's facts that do not depend on layouts.
-        """
-        return replace(self, function=function, explains=False, original=self)
+        """Return the analysis of the function with other layouts, without explanations."""
+        return replace(self, function=function, explains=False)
 
     def supposing(self, supposed: Mapping[Value, AxisInfo]) -> AccessAnalysis:
         """Return the analysis with more precise AxisInfo of some values."""
         known = SupposedInfo(self.sources.flow, self.known, supposed)
-        analysis = replace(self, known=known, original=None)
+        analysis = replace(self, known=known)
         vars(analysis).update(sources=self.sources)  # whatever is known, the same
         return analysis
 
@@ -236,9 +211,22 @@ class AccessAnalysis:
     @lazy
     def unhinted(self) -> Mapping[Value, AxisInfo]:
         """AxisInfo of each value as far as LLVM can know it."""
-        if self.original is not None:
-            return self.original.unhinted
         return unhinted_axis_info(self.function)
+
+
+def _partition_warps(function: Function) -> Mapping[int, int]:
+    """Return the warps that execute the operations of partitions, by their lines."""
+    return {
+        operation.line: warps
+        for specialized in function.walk()
+        if specialized.traits.partitions
+        for warps, region in zip(
+            integers(specialized.attributes.get("partitionNumWarps")), specialized.regions[1:]
+        )
+        for block in region
+        for outer in block.operations
+        for operation in outer.walk()
+    }
 
 
 def access_width(kernel: AccessAnalysis, operation: Operation) -> Width | None:
