@@ -34,12 +34,16 @@ class MovementKind(TextEnum):
     HISTOGRAM = "histogram"
 
 
-GLOBAL_KINDS = (
-    MovementKind.GLOBAL_LOAD,
-    MovementKind.GLOBAL_STORE,
-    MovementKind.COPY_IN,
-    MovementKind.COPY_OUT,
-)
+GLOBAL_READS = (MovementKind.GLOBAL_LOAD, MovementKind.COPY_IN)
+"""Movements from global memory, without atomics."""
+
+GLOBAL_WRITES = (MovementKind.GLOBAL_STORE, MovementKind.COPY_OUT)
+"""Movements to global memory, without atomics."""
+
+GLOBAL_CHANGES = (*GLOBAL_WRITES, MovementKind.GLOBAL_ATOMIC)
+"""Movements whose bytes go to global memory."""
+
+GLOBAL_KINDS = (*GLOBAL_READS, *GLOBAL_WRITES)
 """Movements from and to global memory, without atomics."""
 
 LOCAL_ACCESSES = (MovementKind.LOCAL_LOAD, MovementKind.LOCAL_STORE)

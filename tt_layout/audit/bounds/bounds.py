@@ -20,7 +20,6 @@ import numpy as np
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.bounds.footprint import (
-    WRITES,
     Footprint,
     PointerTraffic,
     footprint,
@@ -37,6 +36,7 @@ from tt_layout.audit.resources import occupancy_of
 from tt_layout.audit.values.unknown import Unknown
 from tt_layout.hardware.product import Product
 from tt_layout.hardware.timing import Timing
+from tt_layout.ir.data_movements import GLOBAL_CHANGES
 from tt_layout.ir.ssa import Operation, Value, ValueType
 from tt_layout.lazy import lazy
 from tt_layout.records import dataclass
@@ -369,7 +369,7 @@ def _unplaced(
             sharing = audited.program_sharing(full.function)
         shared = sharing.of(full.operation) if sharing is not None and full is not None else NOBODY
         pointer = pointer_of(audited, full) if full is not None else None
-        key = pointer or row.operation.line, row.operation.group in WRITES, shared
+        key = pointer or row.operation.line, row.operation.group in GLOBAL_CHANGES, shared
         groups.setdefault(key, (shared, []))[1].append(size)
     for shared, sizes in groups.values():
         yield PointerTraffic(sum(sizes), max(sizes), max(sizes), shared)

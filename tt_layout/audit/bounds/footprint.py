@@ -37,14 +37,11 @@ from tt_layout.audit.values.kinds import kinds_of_runs
 from tt_layout.audit.values.spread import ProgramTensor, ProgramValue, agreed, agreed_number, sum_of
 from tt_layout.audit.values.unknown import Evaluated, SingleValue, Unknown, UnknownError
 from tt_layout.errors import LayoutError
-from tt_layout.ir.data_movements import MovementKind
+from tt_layout.ir.data_movements import GLOBAL_CHANGES
 from tt_layout.ir.ssa import Function, Operation
 from tt_layout.tuples import NamedTuple
 
 Program = tuple[int, ...]
-WRITES = (MovementKind.GLOBAL_STORE, MovementKind.GLOBAL_ATOMIC, MovementKind.COPY_OUT)
-"""Accesses whose bytes go to memory."""
-
 READ_AT_ONCE = 64
 """Bytes that memory reads at once: half of them take an H200 as long, and as many are counted."""
 
@@ -178,7 +175,7 @@ def footprint(
         if traffic is not None:
             accesses[row.operation.line] = traffic
             shared = sharing(full.operation) if sharing is not None else NOBODY
-            key = traffic.pointer, row.operation.group in WRITES, shared
+            key = traffic.pointer, row.operation.group in GLOBAL_CHANGES, shared
             groups.setdefault(key, []).append(traffic)
     pointers = tuple(
         _joint_traffic(group, shared, writes=writes)

@@ -26,6 +26,7 @@ from tt_layout.audit.time.constants import Constants
 from tt_layout.audit.time.steps import Step, StepTraffic
 from tt_layout.hardware.product import Product
 from tt_layout.hardware.timing import Timing
+from tt_layout.ir.data_movements import GLOBAL_WRITES
 from tt_layout.tuples import NamedTuple
 
 SECTOR = 32
@@ -379,7 +380,7 @@ class Pricing:
                 adding=asked / SECTOR / rate,
                 latency=self._timing.atomic * waits,
             )
-        if access.kind in ("global store", "copy from local"):
+        if access.kind in GLOBAL_WRITES:
             if access.bytes >= asked:
                 return Demand(issue=issue, lsu=lsu, written=asked)
             least = JOINED if access.is_joined else 1

@@ -26,6 +26,7 @@ from tt_layout.audit.time.walk import Walked, prices, walk
 from tt_layout.hardware import Target
 from tt_layout.hardware.product import Product
 from tt_layout.hardware.timing import Timing
+from tt_layout.ir.data_movements import GLOBAL_CHANGES, GLOBAL_READS, GLOBAL_WRITES, MovementKind
 from tt_layout.records import dataclass
 from tt_layout.tuples import NamedTuple
 
@@ -39,18 +40,10 @@ CONTENDED = "contended atomics"
 SLICE_BYTES = 4096
 """Contiguous bytes in one slice of the second-level cache, judged by contended atomics."""
 
-READS = ("global load", "copy to local")
-"""Accesses that read global memory, perhaps parts of lines."""
-
-WRITES = ("global store", "copy from local")
-"""Accesses that write to global memory, perhaps parts of sectors."""
-
-FIRST = {
-    "global load": 0.63,
-    "copy to local": 0.63,
-    "global store": 1.0,
-    "copy from local": 1.0,
-    "global atomic": 0.0,
+FIRST: dict[str, float] = {
+    **dict.fromkeys(GLOBAL_READS, 0.63),
+    **dict.fromkeys(GLOBAL_WRITES, 1.0),
+    MovementKind.GLOBAL_ATOMIC: 0.0,
 }
 """Fraction of data-dependent accesses that goes to memory.
 
@@ -370,8 +363,10 @@ class _Phase(NamedTuple):
 
 def _halves(part: Sequence[Step]) -> list[Sequence[Step]]:
     """Return the steps before the first store, and the others; all if loads follow it."""
-    stores = [at for at, step in enumerate(part) if step.access and step.access.kind in WRITES]
-    loads = [at for at, step in enumerate(part) if step.access and step.access.kind in READS]
+    stores = [
+        at for at, step in enumerate(part) if step.access and step.access.kind in GLOBAL_WRITES
+    ]
+    loads = [at for at, step in enumerate(part) if step.access and step.access.kind in GLOBAL_READS]
     if not stores or not loads or max(loads) > min(stores):
         return [part]
     return [part[: min(stores)], part[min(stores) :]]
@@ -416,10 +411,10 @@ def _again(
             access = step.access
             if access is None or access.touched is None or access.is_table:
                 continue
-            if access.kind in READS:
+            if access.kind in GLOBAL_READS:
                 touched.setdefault(place, []).append(access.touched)
                 near += access.touched if access.kind == "global load" else 0
-            elif access.kind in ("global store", "copy from local", "global atomic"):
+            elif access.kind in GLOBAL_CHANGES:
                 written += access.touched
     loaded = sum(sum(loads) for loads in touched.values())
     by_threads = near / loaded if loaded else 0.0  # others pass the first-level cache by
@@ -464,7 +459,7 @@ def _is_part(step: Step) -> bool:
     access = step.access
     return (
         access is not None
-        and access.kind in READS
+        and access.kind in GLOBAL_READS
         and step.runs > 1
         and access.touched is not None
         and access.bytes <= (access.sector_bytes or 0) / 2
@@ -616,7 +611,7 @@ def _moved(program: Program, programs: int, total: Mapping[str, float], again: _
         once = access.once or access.sector_bytes or access.bytes
         number = once * step.runs * programs * access.apart
         number *= FIRST[access.kind] if access.is_scattered else 1
-        if access.kind in WRITES and access.bytes < once:
+        if access.kind in GLOBAL_WRITES and access.bytes < once:
             number *= 2  # memory reads sectors that are written in parts
         table = tables.get(step, step)
         hidden[table] = max(hidden.get(table, 0.0), number)
@@ -665,7 +660,7 @@ def _slowness(program: Program, timing: Timing) -> float:
     for step in program.walk():
         access = step.access
         if access is not None and access.touched and access.kind in FIRST:
-            is_short = access.kind in READS and access.filled <= 1 / 2
+            is_short = access.kind in GLOBAL_READS and access.filled <= 1 / 2
             touched += access.touched
             taken += access.touched / (timing.dram_short if is_short else 1)
     return taken / touched if touched else 1.0

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from tt_layout.audit.operations.details import Details
 from tt_layout.audit.values.executions import Executions
+from tt_layout.ir.data_movements import GLOBAL_CHANGES
 from tt_layout.ir.traits import Traits, traits_of
 from tt_layout.records import dataclass
 
@@ -217,10 +218,11 @@ class Program:
     @property
     def stored(self) -> float:
         """Bytes that a program stores in global memory, or adds to it."""
-        stores = ("global store", "global atomic", "copy from local")
         accesses = ((step.access, step.runs) for step in self.walk())
         return sum(
-            access.bytes * runs for access, runs in accesses if access and access.kind in stores
+            access.bytes * runs
+            for access, runs in accesses
+            if access and access.kind in GLOBAL_CHANGES
         )
 
     @property
