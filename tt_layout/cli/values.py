@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import click
 
@@ -41,12 +42,17 @@ grid_option = click.option(
 )
 
 
-gpu_option = click.option(
+_gpu_option = click.option(
     "--gpu",
     metavar="PRODUCT",
     help="The GPU product, such as h100, whose memory, clock and multiprocessors determine times;"
     " by default the first of the dump's chip. The report names it.",
 )
+
+
+def launch_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options that say how a kernel is launched, and on which product."""
+    return value_option(values_option(grid_option(_gpu_option(function))))
 
 
 def read_values(

@@ -9,13 +9,7 @@ import click
 from tt_layout.cli.compiling import compile_options, compiled_option, known_of
 from tt_layout.cli.output import emit, note
 from tt_layout.cli.parameters import FileParameter, chosen_release, format_option, release_option
-from tt_layout.cli.values import (
-    gpu_option,
-    grid_option,
-    read_values,
-    value_option,
-    values_option,
-)
+from tt_layout.cli.values import launch_options, read_values
 from tt_layout.dumps.dump import open_dump
 from tt_layout.errors import LayoutError
 from tt_layout.files import make_folder
@@ -60,10 +54,7 @@ from tt_layout.rewriting.report import AppliedReport, override_path
 )
 @compiled_option
 @compile_options
-@value_option
-@values_option
-@grid_option
-@gpu_option
+@launch_options
 @release_option
 @format_option
 def command(

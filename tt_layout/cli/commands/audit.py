@@ -18,13 +18,7 @@ from tt_layout.audit.rules import kinds
 from tt_layout.cli.compiling import compile_options, compiled_option, known_of
 from tt_layout.cli.output import emit, note, refuse_unread, tell_failures
 from tt_layout.cli.parameters import FileParameter, chosen_release, npot_option, release_option
-from tt_layout.cli.values import (
-    gpu_option,
-    grid_option,
-    read_values,
-    value_option,
-    values_option,
-)
+from tt_layout.cli.values import launch_options, read_values
 from tt_layout.dumps.audits import Auditor
 from tt_layout.dumps.dump import Dump, Modules, Reading, is_log, open_dump
 from tt_layout.dumps.large import FEW, ManyModules, in_brief, large_in_brief
@@ -262,10 +256,7 @@ class Options(NamedTuple):
     help="Exit 1 for findings of these kinds, if they waste at least CYCLES: "
     f"{', '.join(kinds())}, {ALL}.",
 )
-@value_option
-@values_option
-@grid_option
-@gpu_option
+@launch_options
 @release_option
 @npot_option
 @click.option(

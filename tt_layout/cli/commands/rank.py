@@ -11,7 +11,7 @@ from tt_layout.cli.parameters import (
     format_option,
     release_option,
 )
-from tt_layout.cli.values import gpu_option, grid_option, read_values, value_option, values_option
+from tt_layout.cli.values import launch_options, read_values
 
 FEW = 12
 """Dumps for which no other processes are started."""
@@ -31,10 +31,7 @@ FEW = 12
 @click.option(
     "--top", type=click.IntRange(min=1), metavar="N", help="List only the N that are worth running."
 )
-@value_option
-@values_option
-@grid_option
-@gpu_option
+@launch_options
 @release_option
 @format_option
 def command(
