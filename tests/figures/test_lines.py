@@ -12,6 +12,8 @@ from small_modules import NVMMA, PLAIN, TILE, module_of
 from tt_layout import parse_layout
 from tt_layout.audit.suggestions.buffers import swizzling_widths
 from tt_layout.encodings.base import SharedEncoding
+from tt_layout.figures.model import Grid
+from tt_layout.figures.page_layout import FigureLayout, PlacedGrid
 from tt_layout.figures.png import Canvas
 from tt_layout.page.dump import used_layouts
 
@@ -35,12 +37,15 @@ def test_a_page_has_a_layout_that_has_a_name_once() -> None:
     assert names == [("#rows", False), ("swizz", True)]
 
 
-@pytest.mark.parametrize(("width", "rows"), [(1, [0, 0, 0, 0, 9, 0]), (2, [0, 0, 31, 31, 31, 31])])
+@pytest.mark.parametrize(("width", "rows"), [(1, [0, 4, 8, 11]), (2, [0, *range(2, 10), 11])])
 def test_lines_between_cells_are_as_thick_as_the_figure_has_it(width: int, rows: list[int]) -> None:
-    canvas: Any = SimpleNamespace(scale=2, frame=9, shades=32)
-    ink = np.zeros((6, 3), np.uint8)
-    Canvas._steps(canvas, ink, 4, width)
-    assert ink[:, 0].tolist() == rows
+    grid = Grid(np.zeros((3, 2), int), row_step=1, step_width=width)
+    canvas = Canvas(FigureLayout(4, 6, (PlacedGrid(grid, 0, 0, 2, 2),), (), ()), 2)
+    canvas.draw()
+    column = canvas.ink[:, 4]
+    assert np.flatnonzero(column).tolist() == rows
+    assert column[0] == column[-1] == canvas.frame
+    assert column[4] == column[8] == (canvas.frame if width == 1 else canvas.shades - 1)
 
 
 def test_frames_are_darker_than_lines() -> None:
