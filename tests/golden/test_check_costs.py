@@ -14,9 +14,10 @@ from tt_layout.encodings.parsing import parse_layout
 from tt_layout.golden.costs import conflict_facts, conversion_facts, info_facts
 from tt_layout.hardware import find_target
 from tt_layout.mlir.types import TensorType, parse_type
+from tt_layout.placement import place
 from tt_layout.reports.conflicts import conflicts_report
 from tt_layout.reports.convert import ConversionReport, conversion_report
-from tt_layout.reports.info import info_report
+from tt_layout.reports.info import info_of
 from tt_layout.reports.report import plain_text
 
 TYPE = "tensor<64x64xf16>"
@@ -239,7 +240,7 @@ def _conversion(src: Encoding, dst: Encoding, tensor: TensorType) -> ConversionR
 
 
 def test_every_fact_is_known_of_some_layout_or_conversion() -> None:
-    infos = [info_facts(info_report(parse_layout(a), parse_type(b))) for a, b in PLACED.items()]
+    infos = [info_facts(info_of(place(parse_layout(a), parse_type(b)))) for a, b in PLACED.items()]
     assert infos[3]["tensor memory"] == "16384 bytes"
     tensor, rows = parse_type(TYPE), parse_layout(ROWS)
     others = (COLUMNS, ROWS.replace("[1, 8], threads", "[1, 4], threads"))

@@ -38,7 +38,7 @@ from tt_layout.reports.info import (
     Info,
     InfoReport,
     elements_text,
-    info_report,
+    info_of,
     padding_text,
     replicated_text,
     size_text,
@@ -56,7 +56,7 @@ CONFLICTS = "conflicts"
 
 def info(case: Case) -> CaseOutput:
     """Return the properties of a layout, as ``tt-layout info`` prints them."""
-    report = info_report(encoding(case), tensor_type(case))
+    report = info_of(place(encoding(case), tensor_type(case)))
     return _printed(case, report, info_facts(report))
 
 

@@ -98,10 +98,10 @@ def split_line(name: str) -> tuple[str, int | None]:
     return match[1], int(match[2])
 
 
-def module_at(source: Source, line: int, release: Release | None = None) -> int:
+def module_at(source: Source, line: int) -> int:
     """Return the number of the module of a line; lines before the first module belong to it."""
     number = 1
-    for count, module in enumerate(iterate_ir(source, release), 1):
+    for count, module in enumerate(iterate_ir(source), 1):
         if module.line > line:
             break
         number = count

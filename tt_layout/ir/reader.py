@@ -285,9 +285,9 @@ def _reduced(module: Module) -> tuple[object, ...]:
 copyreg.pickle(Module, _reduced)  # type: ignore[arg-type]
 
 
-def iterate_parts(source: Source, report: Callable[[int], None] | None = None) -> Iterator[Part]:
+def iterate_parts(source: Source) -> Iterator[Part]:
     """Yield the parts of a source, each as soon as it has been read."""
-    return (part for part in _Scanner(source, report).parts() if not part.is_empty)
+    return (part for part in _Scanner(source).parts() if not part.is_empty)
 
 
 def check_lines(source: Source) -> None:
@@ -311,7 +311,7 @@ class _Scanner:
     def __init__(
         self,
         source: Source,
-        report: Callable[[int], None] | None,
+        report: Callable[[int], None] | None = None,
         known: KnownTexts | None = None,
     ) -> None:
         self.source = source

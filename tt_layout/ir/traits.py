@@ -31,7 +31,6 @@ class Traits(NamedTuple):
         repeats: a shape operation whose layout follows from its operand's, element by element.
         renames: a shape operation whose result is in the registers of its operand.
         same_elements: gives the same tensor another layout or name.
-        register_slices: extracts registers of tensors, or concatenates them.
         source: computed from no tensor: constants, ranges, ids.
         constant: MLIR's ``ConstantLike``.
         by_program: differs between the programs of a grid, or with their number.
@@ -83,7 +82,6 @@ class Traits(NamedTuple):
     repeats: bool = False
     renames: bool = False
     same_elements: bool = False
-    register_slices: bool = False
     source: bool = False
     constant: bool = False
     by_program: bool = False
@@ -571,9 +569,9 @@ _ROWS = """
     amdg.buffer_store                          writes streams any_layout
     amdg.cluster_barrier_arrive                reads writes
     amdg.cluster_barrier_wait                  reads writes waits
-    amdg.concat                                register_slices pure
+    amdg.concat                                pure
     amdg.cond_barrier                          reads writes waits
-    amdg.extract_slice                         register_slices pure
+    amdg.extract_slice                         pure
     amdg.in_thread_transpose                   pure
     amdg.init_barrier                          reads writes initializes_barrier
     amdg.local_load_packed_tranposed           reads

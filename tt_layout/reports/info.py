@@ -20,8 +20,7 @@ from tt_layout.analyses.layouts.properties import (
     typed_sizes,
 )
 from tt_layout.encodings import Encoding, SharedEncoding, TensorMemoryBase
-from tt_layout.mlir.types import TensorType
-from tt_layout.placement import PlacedLayout, alignment_of, place
+from tt_layout.placement import PlacedLayout, alignment_of
 from tt_layout.records import dataclass
 from tt_layout.reports.printed import Printed
 from tt_layout.reports.report import Line
@@ -86,17 +85,6 @@ class InfoReport(Printed, Generic[InfoT]):
             "bases": dict(layout.bases),
             "matrix": {"rows": rows, "columns": columns, "values": layout.get_matrix_view()},
         }
-
-
-def info_report(
-    encoding: Encoding, tensor: TensorType, memory_order: Sequence[int] | None = None
-) -> InfoReport[Info]:
-    """Return the properties of a layout over a type.
-
-    Raises:
-        LayoutError: the layout does not fit the type, or the memory order does not.
-    """
-    return info_of(place(encoding, tensor), memory_order)
 
 
 def info_of(placed: PlacedLayout, memory_order: Sequence[int] | None = None) -> InfoReport[Info]:

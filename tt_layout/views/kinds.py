@@ -51,16 +51,6 @@ class ViewKind:
     option: str = ""
     modular_maker: str | None = None
 
-    @property
-    def suffix(self) -> str:
-        """The suffix of the names of files with such a view.
-
-        Example:
-            >>> KINDS["tensor"].suffix
-            '.tensor.txt'
-        """
-        return f".{self.name}.txt"
-
     def view(self, placed: Viewable, selection: Selection = EVERYTHING) -> View:
         """Return the view of a placed layout.
 

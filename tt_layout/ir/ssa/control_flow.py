@@ -357,12 +357,6 @@ class Call(NamedTuple):
         """Pairs of an operand of the call and the argument that it becomes."""
         yield from zip(self.operation.operands, self.callee.arguments)
 
-    @property
-    def returned(self) -> Iterator[tuple[Value, Value]]:
-        """Pairs of a value that the callee returns and the result that it becomes."""
-        for last in last_operations(self.callee.body):
-            yield from zip(last.operands, self.operation.results)
-
 
 def calls(functions: Sequence[Function]) -> Iterator[Call]:
     """Yield the calls between functions of a module, in text order."""

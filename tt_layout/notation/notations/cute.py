@@ -95,14 +95,13 @@ NOTATION = Notation(recognises, read, write=to_cute)
 # -- attributes of shared memory -------------------------------------------------------------------
 
 
-def memory_of(cute: Cute, shape: Shape, alignment: int = DEFAULT_ALIGNMENT) -> Encoding:
+def memory_of(cute: Cute, shape: Shape) -> Encoding:
     """Return the shared layout whose offsets are those of a CuTe layout.
 
     Args:
         cute: from the coordinates of a tensor; a mode for each dimension, or modes that count
             its elements, the first dimension fastest.
         shape: shape of the tensor.
-        alignment: alignment of a shared_linear in bytes.
 
     Raises:
         LayoutError: the layout does not fit the shape, or no attribute expresses it.
@@ -138,7 +137,7 @@ def memory_of(cute: Cute, shape: Shape, alignment: int = DEFAULT_ALIGNMENT) -> E
     elif padding:
         encoding = PaddedShared(paddings=tuple(padding), offset=vectors, rank_key=len(shape))
     else:
-        encoding = SharedLinear(offset=vectors, alignment=alignment)
+        encoding = SharedLinear(offset=vectors, alignment=DEFAULT_ALIGNMENT)
     encoding.check_parse()
     return encoding
 
