@@ -55,9 +55,10 @@ def touched(
     text = KERNEL.replace("ROW", row).replace("COLUMN", column).replace("PREDICATE", predicate)
     [module] = parse_ir(text)
     given = parse_values(values or ("tiles=1024", "columns=32"), program_counts((132,)))
-    accesses = footprint(audit_module(module, given=given), "copies", (132, 1, 1)).accesses
-    line = 1 + next(n for n, part in enumerate(text.splitlines()) if "async_tma" in part)
-    return accesses[line].bytes if line in accesses else None
+    audit = audit_module(module, given=given)
+    [copy] = [row.operation for row in audit.movements if "async_tma" in row.operation.name]
+    traffic = footprint(audit, "copies", (132, 1, 1)).accesses.get(copy.position)
+    return traffic.bytes if traffic is not None else None
 
 
 @pytest.mark.parametrize(

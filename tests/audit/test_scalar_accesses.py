@@ -158,6 +158,17 @@ def test_loads_between_keep_no_neighbours_apart() -> None:
     assert found == [(8, 1), (4, 1), (4, 0), (4, 1), (4, 1)]
 
 
+def test_neighbours_on_one_line_of_the_dump_are_joined_like_others() -> None:
+    step, load = "  %q = tt.addptr %p, %c1 : !tt.ptr<i32>, i32\n", "  %begin = tt.load %p"
+    text = NEIGHBOURS.replace(step, "").replace(load, f"{step}{load}")
+    text = text.replace("i32>\n  %end", "i32> %end")
+    [module] = parse_ir(text.replace("TARGET", "hip:gfx942").replace("LANES", "64"))
+    audit = audit_module(module)
+    assert audit.movements[0].operation.line == audit.movements[1].operation.line
+    found = [(one["width_bytes"], one["instructions"]) for one in costs(audit)]
+    assert found == [(8, 1), (4, 0), (4, 1), (4, 1)]
+
+
 INDICES = """
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "TARGET",
                    "ttg.threads-per-warp" = LANES : i32} {

@@ -363,13 +363,13 @@ def _unplaced(
     groups: dict[object, tuple[Sharing, list[float]]] = {}
     for row, size in zip(audit.movements_of(function), work.asked):
         full = audited.in_full(row.operation)
-        if not size or row.operation.line in placed.accesses:
+        if not size or row.operation.position in placed.accesses:
             continue
         if full is not None and sharing is None:
             sharing = audited.program_sharing(full.function)
         shared = sharing.of(full.operation) if sharing is not None and full is not None else NOBODY
         pointer = pointer_of(audited, full) if full is not None else None
-        key = pointer or row.operation.line, row.operation.group in GLOBAL_CHANGES, shared
+        key = pointer or row.operation.position, row.operation.group in GLOBAL_CHANGES, shared
         groups.setdefault(key, (shared, []))[1].append(size)
     for shared, sizes in groups.values():
         yield PointerTraffic(sum(sizes), max(sizes), max(sizes), shared)
@@ -428,7 +428,7 @@ def _additions(
 ) -> float:
     """Return the least number of additions to an address; 0 where it is not known."""
     number = programs.number or 0
-    touched = placed.accesses.get(row.operation.line)
+    touched = placed.accesses.get(row.operation.position)
     if touched is not None and touched.used:
         return (row.operation.bytes or 0) * runs * number / touched.used
     if full.operation.operands[0].type.is_tensor:

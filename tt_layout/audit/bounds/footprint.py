@@ -38,6 +38,7 @@ from tt_layout.audit.values.spread import ProgramTensor, ProgramValue, agreed, a
 from tt_layout.audit.values.unknown import Evaluated, SingleValue, Unknown, UnknownError
 from tt_layout.errors import LayoutError
 from tt_layout.ir.data_movements import GLOBAL_CHANGES
+from tt_layout.ir.operations import OperationPosition
 from tt_layout.ir.ssa import Function, Operation
 from tt_layout.tuples import NamedTuple
 
@@ -100,12 +101,12 @@ class Footprint(NamedTuple):
 
     Attributes:
         pointers: traffic by pointer, direction and sharing between programs.
-        accesses: line of each counted access -> its traffic; addresses of the other accesses are
-            not known.
+        accesses: position of each counted access -> its traffic; addresses of the other accesses
+            are not known.
     """
 
     pointers: tuple[PointerTraffic, ...]
-    accesses: Mapping[int, AccessTraffic]
+    accesses: Mapping[OperationPosition, AccessTraffic]
 
     @property
     def bytes(self) -> float:
@@ -163,7 +164,7 @@ def footprint(
     """
     audited = audit.audited
     groups: dict[tuple[str, bool, Sharing], list[AccessTraffic]] = {}
-    accesses: dict[int, AccessTraffic] = {}
+    accesses: dict[OperationPosition, AccessTraffic] = {}
     programs = ProgramFootprints(audited, grid)
     for row in audit.movements_of(function):
         full = audited.in_full(row.operation)
@@ -173,7 +174,7 @@ def footprint(
         if traffic is None and is_taken_true is not None and is_taken_true(row):
             traffic = programs.traffic(full, has_mask=False)
         if traffic is not None:
-            accesses[row.operation.line] = traffic
+            accesses[row.operation.position] = traffic
             shared = sharing(full.operation) if sharing is not None else NOBODY
             key = traffic.pointer, row.operation.group in GLOBAL_CHANGES, shared
             groups.setdefault(key, []).append(traffic)

@@ -54,7 +54,7 @@ def narrowed_values(function: Function) -> frozenset[Value]:
 
 
 def joined_scalars(function: Function, narrowed: frozenset[Value]) -> Mapping[int, int]:
-    """Return the number of scalars of each joined access, by line; 0 for those merged into it.
+    """Return the number of scalars of each joined access, by position; 0 for those merged into it.
 
     It joins accesses without a mask at one pointer and the constant offsets next to it: loads
     with nothing between them that writes to memory, stores with nothing that reads it either.
@@ -96,7 +96,7 @@ def _added(operation: Operation) -> int | None:
 
 
 def _neighbours(place: _Place, accesses: Mapping[int, Operation]) -> Iterator[tuple[int, int]]:
-    """Yield lines of accesses, and the number of scalars that the instruction of each moves."""
+    """Yield positions of accesses, and how many scalars the instruction of each moves."""
     offsets = sorted(accesses)
     while offsets:
         length = 1
@@ -105,10 +105,10 @@ def _neighbours(place: _Place, accesses: Mapping[int, Operation]) -> Iterator[tu
         length = min(length, MAX_VECTOR_BYTES // place.size)
         if length * place.size != 3 * WORD_BYTES:
             length = 1 << length.bit_length() - 1
-        lines = [accesses[offset].line for offset in offsets[:length]]
+        positions = [accesses[offset].position for offset in offsets[:length]]
         if length > 1:
-            joined = max(lines) if place.name == "tt.store" else min(lines)
-            yield from ((line, length if line == joined else 0) for line in lines)
+            joined = max(positions) if place.name == "tt.store" else min(positions)
+            yield from ((each, length if each == joined else 0) for each in positions)
         offsets = offsets[length:]
 
 

@@ -32,7 +32,7 @@ def scalar_width(kernel: AccessAnalysis, operation: Operation) -> Width:
     """
     pointer = operands(operation)["pointer"].type
     size = max(1, (pointer.bits or 8) // 8)
-    numbers = kernel.joined_scalars.get(operation.line, 1)
+    numbers = kernel.joined_scalars.get(operation.position, 1)
     width = size * max(1, numbers)
     if numbers < 2 and kernel.is_narrowed(operation):
         width //= 2
@@ -62,14 +62,14 @@ def load_chains(function: Function) -> Iterator[tuple[Operation, ...]]:
     A chain that is part of a longer one is not yielded.
     """
     longest: dict[Value, tuple[Operation, ...]] = {}
-    chains: dict[int, tuple[Operation, ...]] = {}
+    chains: dict[Operation, tuple[Operation, ...]] = {}
     for operation in function.walk():
         behind = max((longest[o] for o in operation.operands if o in longest), key=len, default=())
         if operation.name == "tt.load" and is_scalar(operation):
             if behind:
-                chains.pop(behind[-1].line, None)
+                chains.pop(behind[-1], None)
             behind = (*behind, operation)[-MAX_CHAIN:]
-            chains[operation.line] = behind
+            chains[operation] = behind
         if behind:
             longest.update(dict.fromkeys(operation.results, behind))
     yield from (chain for chain in chains.values() if len(chain) > 1)

@@ -165,7 +165,7 @@ class AccessAnalysis:
 
     @lazy
     def joined_scalars(self) -> Mapping[int, int]:
-        """Count of scalars that AMD's backend joins to each access, by line."""
+        """Count of scalars that AMD's backend joins to each access, by position."""
         if not self.target.joins_global_accesses:
             return {}
         narrowed = self.narrowed
@@ -174,7 +174,7 @@ class AccessAnalysis:
     def warps_at(self, operation: Operation) -> int:
         """Return the warps that execute an operation: those of a partition are fewer."""
         warps = self.function.once("warps of partitions", _partition_warps)
-        return warps.get(operation.line, self.warps)
+        return warps.get(operation.position, self.warps)
 
     def is_narrowed(self, operation: Operation) -> bool:
         """Tell whether AMD's backend loads only half of the bits of each number."""
@@ -215,9 +215,9 @@ class AccessAnalysis:
 
 
 def _partition_warps(function: Function) -> Mapping[int, int]:
-    """Return the warps that execute the operations of partitions, by their lines."""
+    """Return the warps that execute the operations of partitions, by their positions."""
     return {
-        operation.line: warps
+        operation.position: warps
         for specialized in function.walk()
         if specialized.traits.partitions
         for warps, region in zip(

@@ -203,7 +203,7 @@ class Trial(AuditedModule):
         kernel = self._audited.kernel(full.function) if full is not None else None
         if full is None or number is None or kernel is None:
             return self.cost(operation)
-        joined = kernel.joined_scalars.get(operation.line)
+        joined = kernel.joined_scalars.get(full.operation.position)
         key = number, joined, kernel.is_narrowed(full.operation)
         if key in self._prices:
             return self._prices[key]

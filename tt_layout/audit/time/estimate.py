@@ -17,7 +17,7 @@ from math import prod
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.axis import AxisInfo
 from tt_layout.audit.bounds.bounds import Grid, programs_of
-from tt_layout.audit.bounds.footprint import Footprint, footprint
+from tt_layout.audit.bounds.footprint import AccessTraffic, Footprint, footprint
 from tt_layout.audit.bounds.work import Counts
 from tt_layout.audit.conclusions import MovementRow
 from tt_layout.audit.global_memory.cost import (
@@ -472,11 +472,7 @@ class _StepReader:
         grid: Grid,
     ) -> None:
         self._audited, self._function, self._grid = audited, function, grid
-        self._counts, accesses = counts, touched.accesses
-        self._touched = {line: traffic.bytes for line, traffic in accesses.items()}
-        self._filled = {line: traffic.filled for line, traffic in accesses.items()}
-        self._distinct = {line: traffic.once for line, traffic in accesses.items()}
-        self._parts = {line: traffic.part for line, traffic in accesses.items()}
+        self._counts, self._accesses = counts, touched.accesses
         self._rows = audit.by_position
         self._described: dict[tuple[Value, str], float] = {}
         product = audited.target.product if audited.target is not None else None
@@ -571,7 +567,8 @@ class _StepReader:
     def _access(self, row: MovementRow, operation: Operation) -> StepTraffic:
         details = row.cost.details if row.cost is not None else None
         kind = str(row.operation.group)
-        traffic = _Traffic(self._touched.get(row.operation.line))
+        touched = self._accesses.get(row.operation.position)
+        traffic = _Traffic(touched.bytes if touched is not None else None)
         sector_bytes: float | None = None
         spread = 0.0
         if isinstance(details, GlobalDetails):
@@ -591,8 +588,8 @@ class _StepReader:
             wavefronts=traffic.wavefronts,
             touched=traffic.touched,
             apart=self._apart(operation) if is_global and traffic.touched is None else 1,
-            once=self._once(operation, traffic),
-            filled=self._filled.get(row.operation.line, traffic.filled),
+            once=self._once(operation, touched, traffic),
+            filled=touched.filled if touched is not None else traffic.filled,
             is_scattered=traffic.is_scattered,
             is_table=traffic.is_table,
             spread=spread,
@@ -612,15 +609,16 @@ class _StepReader:
             lines, requests = (self._counts.traffic(row, unit) for unit in ("lines", "requests"))
         return lines is not None and lines <= JOINED_LINES * (requests or 0)
 
-    def _once(self, operation: Operation, traffic: _Traffic) -> float | None:
+    def _once(
+        self, operation: Operation, touched: AccessTraffic | None, traffic: _Traffic
+    ) -> float | None:
         """Return the bytes of the distinct sectors of an execution; None where not known.
 
         Where a load passes the first-level cache by, each request for a sector counts.
         """
-        distinct = self._distinct.get(operation.line)
-        if distinct is None or skips_l1(operation.attributes):
+        if touched is None or skips_l1(operation.attributes):
             return traffic.once
-        return distinct * traffic.part
+        return touched.once * traffic.part
 
     def _global_traffic(
         self, row: MovementRow, details: GlobalDetails, operation: Operation
@@ -629,9 +627,10 @@ class _StepReader:
         runs = row.executions.number
         sectors = _mean(details.total_sectors, runs, details.sectors)
         wavefronts = _mean(details.total_lsu_wavefronts, runs, details.lsu_wavefronts)
-        part = self._parts.get(row.operation.line, 1.0)
+        touched = self._accesses.get(row.operation.position)
+        part = touched.part if touched is not None else 1.0
         traffic = _Traffic(
-            self._touched.get(row.operation.line),
+            touched.bytes if touched is not None else None,
             sectors * part if sectors is not None else None,
             wavefronts * part if wavefronts is not None else None,
             part=part,
