@@ -1,7 +1,8 @@
-"""Frozen dataclasses whose methods are compiled when they are first called.
+"""Frozen dataclasses whose methods are made when they are first called.
 
 The standard library compiles six functions where such a class is defined. For the 130 classes that
-an audit imports this took a fifth of its time, and half of them get no object in it.
+an audit imports this took a fifth of its time, and half of them get no object in it. Here classes
+with fields of the same kinds share one compiled constructor, which gets the names of the fields.
 
 To whoever asks these are dataclasses of the standard library, from which others may derive.
 """
@@ -12,7 +13,9 @@ import dataclasses
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from reprlib import recursive_repr
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 PARAMETERS, FIELDS = "__dataclass_params__", "__dataclass_fields__"
@@ -34,11 +37,30 @@ if TYPE_CHECKING:
 class _Factory:
     """The default of a parameter whose value is made anew for each object."""
 
+    def __init__(self, make: Callable[[], object]) -> None:
+        self.make = make
+
     def __repr__(self) -> str:
         return "<factory>"
 
 
-_NAMES = {"_set": object.__setattr__, "_factory": _Factory()}
+@cache
+def _init_code(made_anew: tuple[bool, ...], is_checked: bool) -> CodeType:
+    """Compile a constructor of fields without names.
+
+    Args:
+        made_anew: of each field whether it may have a `_Factory`.
+        is_checked: whether the class has a `__post_init__`.
+    """
+    names = [f"_{number}" for number in range(len(made_anew))]
+    lines = [f"def __init__(self, {', '.join(names)}):"]
+    for name, is_made_anew in zip(names, made_anew):
+        value = f"{name}.make() if isinstance({name}, _Factory) else {name}"
+        lines.append(f" _set(self, {name!r}, {value if is_made_anew else name})")
+    lines.append(" self.__post_init__()" if is_checked else " pass")
+    compiled: dict[str, Any] = {}
+    exec("\n".join(lines), compiled)
+    return compiled["__init__"].__code__  # type: ignore[no-any-return]
 
 
 class _Later:
@@ -129,26 +151,30 @@ class _Record:
         return vars(twin)[name]
 
     def _init(self, name: str) -> object:
-        values = dict(_NAMES)
-        ordered: list[str] = []
-        named: list[str] = []
-        body: list[str] = []
-        types = {}
-        for field_name, field in self._fields().items():
-            value, default = field_name, ""
-            if field.default_factory is not dataclasses.MISSING:
-                values[f"_make_{field_name}"] = field.default_factory
-                default = "=_factory"
-                value = f"_make_{field_name}() if {field_name} is _factory else {field_name}"
-            elif field.default is not dataclasses.MISSING:
-                values[f"_default_{field_name}"] = field.default
-                default = f"=_default_{field_name}"
-            (named if field.kw_only else ordered).append(field_name + default)
-            body.append(f"_set(self, {field_name!r}, {value})")
-            types[field_name] = field.type
-        body.append("self.__post_init__()" if hasattr(self.cls, "__post_init__") else "pass")
-        init = self._compiled(name, [*ordered, *(["*", *named] if named else [])], body, values)
-        init.__annotations__ = {**types, "return": None}
+        fields = self._fields()
+        ordered = [field_name for field_name, field in fields.items() if not field.kw_only]
+        parameters = [*ordered, *(field_name for field_name in fields if field_name not in ordered)]
+        defaults = {
+            field_name: default
+            for field_name in parameters
+            if (default := _default(fields[field_name])) is not dataclasses.MISSING
+        }
+        made_anew = tuple(isinstance(defaults.get(name), _Factory) for name in parameters)
+        code = _init_code(made_anew, hasattr(self.cls, "__post_init__"))
+        names = dict(zip(code.co_varnames[1:], parameters))
+        named = code.replace(
+            co_argcount=1 + len(ordered),
+            co_kwonlyargcount=len(parameters) - len(ordered),
+            co_varnames=("self", *parameters),
+            co_consts=tuple(names.get(value, value) for value in code.co_consts),
+        )
+        values = {"_set": object.__setattr__, "_Factory": _Factory}
+        init = FunctionType(named, values | {"__name__": self.cls.__module__})
+        init.__defaults__ = tuple(defaults[name] for name in ordered if name in defaults)
+        init.__kwdefaults__ = {name: defaults[name] for name in defaults if name not in ordered}
+        init.__qualname__ = f"{self.cls.__qualname__}.{name}"
+        init.__annotations__ = {name: field.type for name, field in fields.items()}
+        init.__annotations__["return"] = None
         return init
 
     def _eq(self, name: str) -> object:
@@ -186,26 +212,24 @@ class _Record:
         text = f"f'{{self.__class__.__qualname__}}({fields})'"
         return recursive_repr()(self._compiled(name, [], [f"return {text}"]))
 
-    def _compiled(
-        self,
-        name: str,
-        parameters: Iterable[str],
-        body: Iterable[str],
-        values: Mapping[str, object] | None = None,
-    ) -> Any:
-        """Compile a method; values are those of its names that are no parameters."""
-        values = values or {}
+    def _compiled(self, name: str, parameters: Iterable[str], body: Iterable[str]) -> Any:
+        """Compile a method."""
         lines = (
-            f"def make({', '.join(values)}):",
-            f" def {name}({', '.join(['self', *parameters])}):",
-            *(f"  {line}" for line in body),
-            f" return {name}",
+            f"def {name}({', '.join(['self', *parameters])}):",
+            *(f" {line}" for line in body),
         )
         names: dict[str, Any] = {"__name__": self.cls.__module__}
         exec("\n".join(lines), names)
-        method = names["make"](**values)
+        method = names[name]
         method.__qualname__ = f"{self.cls.__qualname__}.{name}"
         return method
+
+
+def _default(field: Field) -> object:
+    """Return the default of a parameter."""
+    if field.default_factory is not dataclasses.MISSING:
+        return _Factory(field.default_factory)
+    return field.default
 
 
 def _values(of: str, names: Iterable[str]) -> str:

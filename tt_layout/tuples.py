@@ -1,7 +1,8 @@
-"""Named tuples whose constructors are compiled when they are first called.
+"""Named tuples whose constructors are made when they are first called.
 
 The standard library compiles a function for each class where it is defined, and each annotation of
-a field by itself. For the 240 classes that an audit imports this took a twelfth of its time.
+a field by itself. For the 240 classes that an audit imports this took a twelfth of its time. Here
+one is compiled for each number of fields, and a constructor is that with the names of its fields.
 
 To whoever asks these are named tuples of the standard library.
 """
@@ -11,15 +12,24 @@ from __future__ import annotations
 import sys
 from collections import _tuplegetter  # type: ignore[attr-defined]
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 ALIAS = "Alias for field number {}"
 
 
-class _Constructor:
-    """The constructor of a named tuple, compiled when it is first asked for."""
+@cache
+def _code(size: int) -> CodeType:
+    """Compile a constructor of a number of fields without names."""
+    fields = "".join(f"_{number}, " for number in range(size))
+    return eval(f"lambda _cls, {fields}: _tuple(_cls, ({fields}))", {}).__code__  # type: ignore[no-any-return]
 
-    def __init__(self, annotations: Mapping[str, object], defaults: Mapping[str, object]) -> None:
+
+class _Constructor:
+    """The constructor of a named tuple, made when it is first asked for."""
+
+    def __init__(self, annotations: dict[str, object], defaults: Mapping[str, object]) -> None:
         self._annotations = annotations
         self._defaults = tuple(defaults.values())
 
@@ -29,14 +39,14 @@ class _Constructor:
 
     def __get__(self, instance: object | None, owner: type | None = None) -> Callable[..., Any]:
         """Return the constructor, which takes this place from then on."""
-        names = "".join(f"{name}, " for name in self._annotations)
+        code = _code(len(self._annotations))
+        named = code.replace(co_name="__new__", co_varnames=("_cls", *self._annotations))
         values = {"_tuple": tuple.__new__, "__name__": self._cls.__module__}
-        new = eval(f"lambda _cls, {names}: _tuple(_cls, ({names}))", values)
-        new.__name__, new.__qualname__ = "__new__", f"{self._cls.__qualname__}.__new__"
-        new.__defaults__ = self._defaults
+        new = FunctionType(named, values, None, self._defaults)
+        new.__qualname__ = f"{self._cls.__qualname__}.__new__"
         new.__annotations__ = self._annotations
         self._cls.__new__ = staticmethod(new)  # type: ignore[method-assign]
-        return new  # type: ignore[no-any-return]
+        return new
 
 
 def _made_of(cls: Any, values: Iterable[object]) -> Any:

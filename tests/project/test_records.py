@@ -1,4 +1,4 @@
-"""Frozen dataclasses of the package: those of the standard library, compiled later."""
+"""Frozen dataclasses of the package: those of the standard library, made later."""
 
 from __future__ import annotations
 
@@ -221,6 +221,14 @@ def test_no_signature_is_written_for_what_is_asked(monkeypatch: pytest.MonkeyPat
     assert base.__match_args__ == ("first", "second", "third")
 
 
+def wide_class(*fields: str) -> Any:
+    """Return a class with more fields than any other has."""
+    names = [*fields, *(f"field_{number}" for number in range(90))]
+    return records.dataclass(
+        type("Wide", (), {"__annotations__": dict.fromkeys(names, "int")}), frozen=True
+    )
+
+
 def test_methods_are_compiled_when_they_are_first_called(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled: list[object] = []
 
@@ -230,13 +238,15 @@ def test_methods_are_compiled_when_they_are_first_called(monkeypatch: pytest.Mon
 
     run = builtins.exec
     monkeypatch.setattr(builtins, "exec", counting)
-    base, derived = small_classes(records.dataclass)
+    first, second = wide_class("one"), wide_class("other")
     assert not compiled
-    assert base(1).first + base(2).first == 3
-    assert len(compiled) == 1
-    assert base(1) == base(1)
-    assert hash(derived(1, fifth=5)) == hash(derived(1, fifth=5))
-    assert len(compiled) == 4
+    values = range(91)
+    made = first(*values), second(*values)
+    assert (made[0].one, made[1].other, made[1].field_89) == (0, 0, 90)
+    assert len(compiled) == 1, "classes with fields of the same kinds share a constructor"
+    assert made[0] == first(*values)
+    assert hash(made[1]) == hash(second(*values))
+    assert len(compiled) == 3
 
 
 def test_no_frozen_class_of_the_package_is_compiled_where_it_is_defined() -> None:

@@ -1,4 +1,4 @@
-"""Named tuples of the package: those of the standard library, compiled later."""
+"""Named tuples of the package: those of the standard library, made later."""
 
 from __future__ import annotations
 
@@ -53,6 +53,10 @@ def test_tuples_are_made_alike(base: Any) -> None:
     assert made._asdict() == {"first": 1, "second": "two"}
     assert (pair._fields, pair._field_defaults) == (("first", "second"), {"second": "two"})
     assert (pair.__match_args__, pair.__doc__) == (("first", "second"), "Pair(first, second)")
+    assert str(inspect.signature(pair)) in (
+        "(first: 'int', second: 'str' = 'two')",
+        "(first: ForwardRef('int'), second: ForwardRef('str') = 'two')",
+    )
     assert (type(pair), pair.__mro__, pair.__slots__) == (type, (pair, tuple, object), ())
     match made:
         case pair(first, second):
@@ -89,7 +93,15 @@ def test_copies_need_no_call_of_the_constructor_before() -> None:
     assert {(type(made), made) for made in copies} == {(Sent, (1, "two"))}
 
 
-def test_a_constructor_is_compiled_when_it_is_first_called(monkeypatch: pytest.MonkeyPatch) -> None:
+def wide_class(*fields: str) -> Any:
+    """Return a named tuple of more fields than any other has."""
+    annotations = dict.fromkeys([*fields, *(f"field_{number}" for number in range(90))], "int")
+    return types.new_class(
+        "Wide", (tuples.NamedTuple,), exec_body=lambda own: own.update(__annotations__=annotations)
+    )
+
+
+def test_constructors_of_as_many_fields_are_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled: list[str] = []
     run = builtins.eval
 
@@ -98,11 +110,14 @@ def test_a_constructor_is_compiled_when_it_is_first_called(monkeypatch: pytest.M
         return run(code, names)
 
     monkeypatch.setattr(builtins, "eval", counting)
-    pair = small_class(tuples.NamedTuple)
+    first, second = wide_class("one"), wide_class("other")
     assert not compiled
-    assert pair(1) == pair(1, "two")
+    values = range(91)
+    assert (first(*values).one, second(*values).other, second(*values[:-1], field_89=7)[-1]) == (
+        0, 0, 7,
+    )  # fmt: skip
     assert len(compiled) == 1
-    assert str(inspect.signature(pair)) == "(first: 'int', second: 'str' = 'two')"
+    assert str(inspect.signature(first)).startswith("(one: 'int', field_0: 'int', ")
 
 
 def test_no_named_tuple_of_the_package_is_compiled_where_it_is_defined() -> None:
