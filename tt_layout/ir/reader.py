@@ -24,6 +24,7 @@ from dataclasses import replace
 from tt_layout.arguments import checks_arguments
 from tt_layout.enums import TypeKind
 from tt_layout.errors import FileLocation, LayoutError
+from tt_layout.ir.data_movements import DATA_MOVEMENTS
 from tt_layout.ir.dump_part import MAX_NESTING, Part
 from tt_layout.ir.module import (
     AttributeValue,
@@ -337,8 +338,8 @@ class _Scanner:
             "generic_function": self._function,
             "open": lambda match: self.part.open_region(match.start()),
             "close": lambda match: self.part.close_region(match.start()),
-            "move": self._move,
-            "generic_move": self._generic_move,
+            "operation": self._operation,
+            "generic_operation": self._generic_operation,
             **dict.fromkeys(("tensor", "type", "broken_tensor", "broken"), self._type),
             "short": self._short,
             "type_alias": self._alias_use,
@@ -483,10 +484,11 @@ class _Scanner:
 
     # -- operations and types ---------------------------------------------------------------
 
-    def _move(self, match: re.Match[str]) -> None:
+    def _operation(self, match: re.Match[str]) -> None:
         """Record an operation that moves data."""
-        start = self._word_start(match.start())
-        self.part.moves.append((start, self.text[start : match.end()]))
+        if match.group("operation") in DATA_MOVEMENTS:
+            start = self._word_start(match.start())
+            self.part.moves.append((start, self.text[start : match.end()]))
 
     def _word_start(self, end: int) -> int:
         """Return the start of the word that ends at an offset."""
@@ -495,8 +497,10 @@ class _Scanner:
             start -= 1
         return start
 
-    def _generic_move(self, match: re.Match[str]) -> None:
-        self.part.moves.append((match.start(), match.group("generic_move")))
+    def _generic_operation(self, match: re.Match[str]) -> None:
+        name = match.group("generic_operation")
+        if name.rpartition(".")[2] in DATA_MOVEMENTS:
+            self.part.moves.append((match.start(), name))
 
     def _type(self, match: re.Match[str]) -> None:
         """Record the use of a type; of one without an end, of what is kept of it."""

@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 from string import ascii_letters, digits
 
-from tt_layout.ir.data_movements import DATA_MOVEMENTS, DIALECTS
+from tt_layout.ir.data_movements import DIALECTS
 from tt_layout.mlir.source import QUOTED
 
-_DIALECTS, _MOVES = "|".join(DIALECTS), "|".join(DATA_MOVEMENTS)
+_DIALECTS = "|".join(DIALECTS)
 DEPTH = 13
 """Levels of ``<...>`` in another: tl.topk takes slices of slices, one for each time that it halves
 a tensor.  A type that nests deeper, or has more beside each other, is left to the parser."""
@@ -45,7 +45,7 @@ TOKENS = re.compile(
     rf"""
         "(?P<generic_module>(?:builtin\.)?module)"\s*\(
       | "(?P<generic_function>(?:(?:tt|func|llvm)\.)?func)"\s*\(
-      | "(?P<generic_move>(?:{_DIALECTS})\.(?:{_MOVES}))"\s*\(
+      | "(?P<generic_operation>(?:{_DIALECTS})\.\w+)"\s*\(
       | /(?:/(?:[ ]-----(?P<split>[^\n]*)|[^\n]*))
       | {QUOTED}
       | \#(?P<definition>[A-Za-z_$][\w$-]*)\s*=(?!=)\s*
@@ -61,7 +61,7 @@ TOKENS = re.compile(
          (?:(?P<type>{_REST})|(?P<broken>))
       | !(?P<type_alias>[A-Za-z_$][\w$-]*)(?![\w$.<-])
       | ->\s*(?P<short><\s*(?=[\d?]+\s*x){_REST})
-      | \.{_after(*(f"{dialect}." for dialect in DIALECTS))}(?P<move>{_MOVES})(?![\w.$])
+      | \.{_after(*(f"{dialect}." for dialect in DIALECTS))}(?!func\b)(?P<operation>\w+)(?![\w.$])
     """,
     re.VERBOSE | re.ASCII,
 )
@@ -72,7 +72,7 @@ TOKENS = re.compile(
 ``definition``       the beginning of the definition of an alias, of an attribute or a type
 ``module``           the name of a module operation
 ``function``         that of a function
-``move``             that of an operation that moves data
+``operation``        what may be that of an operation that moves data, without its dialect
 ``generic_...``      these three in the generic form
 ``open``, ``close``  the ends of a region, or of a dictionary that is not plain
 ``tensor``           a tensor type
