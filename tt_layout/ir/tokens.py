@@ -10,7 +10,6 @@ has matched, so that time stays linear.
 from __future__ import annotations
 
 import re
-from string import ascii_letters, digits
 
 from tt_layout.ir.data_movements import DIALECTS
 from tt_layout.mlir.source import QUOTED
@@ -86,7 +85,7 @@ Strings and other comments are matched without a name, so that nothing is found 
 dictionaries of words and numbers are too, so that their braces need not be counted.
 """
 
-WORD = frozenset(ascii_letters + digits + "_")
+WORD = frozenset("_" + "".join(filter(str.isalnum, map(chr, range(128)))))
 """Characters of the name of a dialect."""
 
 LOCATION = re.compile(r"loc\s*\(")

@@ -7,7 +7,6 @@ Triton's cache, and the folder of ``TRITON_KERNEL_DUMP``, have it beside the dum
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -204,6 +203,8 @@ def _read(path: str) -> KernelMetadata:
     try:
         data = read_bytes(path, MAX_CODE_BYTES if is_code else MAX_BYTES)
         if not is_code:
+            import json
+
             values = json.loads(data)
             return metadata_of(values) if isinstance(values, dict) else NO_METADATA
     except (LayoutError, ValueError, RecursionError):

@@ -6,7 +6,6 @@ and counted: a program that was killed leaves half a line.
 
 from __future__ import annotations
 
-import json
 import re
 import zlib
 from collections.abc import Iterator, Mapping
@@ -220,6 +219,8 @@ class _TraceReader:
         if brackets > MAX_BRACKETS:
             self.leave_out(f"it has more than {MAX_BRACKETS} brackets")
             return
+        import json
+
         try:
             event = json.loads(line)
         except (ValueError, RecursionError):
@@ -284,6 +285,8 @@ class _TraceReader:
 def _object(value: object) -> Mapping[str, Any]:
     """Return a JSON object, which may be encoded as a string; an empty one for anything else."""
     if isinstance(value, str):
+        import json
+
         try:
             value = json.loads(value)
         except (ValueError, RecursionError):

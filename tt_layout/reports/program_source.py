@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from functools import lru_cache
 from io import StringIO
-from pathlib import Path
 
 from tt_layout.errors import LayoutError
 from tt_layout.files import is_inside, read_bytes
@@ -75,7 +74,9 @@ class ProgramSource(NamedTuple):
         if self.folder is None:
             return file if os.path.isabs(file) and _is_within(file, within) else None
         within = (self.folder,) if within is None else within
-        parts = [part for part in Path(file).parts if part not in ("/", "..")]
+        parts = [
+            part for part in file.replace(os.sep, "/").split("/") if part not in ("", ".", "..")
+        ]
         for start in range(len(parts)):
             path = os.path.join(self.folder, *parts[start:])
             if os.path.isfile(path) and _is_within(path, within):

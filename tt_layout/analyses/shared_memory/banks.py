@@ -20,7 +20,6 @@ Read next:    `tt_layout.analyses.shared_memory.access`,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -285,19 +284,19 @@ def cost(
         ways = cycles_of(bases, MATRIX_ROW_BYTES, phase.banks, target.bank_bytes)
         return SharedAccess(target, is_store, instruction, phase, phases, phases * ways, offsets)
     phase = _merged(instruction.forms[0].width_bytes, instruction, target, is_store)
-    ideal = total = Fraction(0)
+    ideal, total = 0, 0.0
     for form in instruction.forms:
         merged = _merged(form.width_bytes, instruction, target, is_store)
         accesses = form.instructions * form.accesses
         ideal += accesses * (target.lanes // merged.lanes)
         total += accesses * _cycles(form.width_bytes, merged, instruction, offsets, target)
-    fewest, cycles = (as_number(number / instruction.count) for number in (ideal, total))
+    fewest, cycles = (_quotient(number, instruction.count) for number in (ideal, total))
     return SharedAccess(target, is_store, instruction, phase, fewest, cycles, offsets)
 
 
 def _cycles(
     width: int, phase: Phase, instruction: Instruction, offsets: AccessMap, target: Target
-) -> Fraction | int:
+) -> float:
     """Return the mean cycles of an access of one width."""
     if offsets.padding:
         from tt_layout.analyses.shared_memory.addresses import mean_cycles
@@ -342,6 +341,6 @@ def cycles_of(bases: Sequence[int], width: int, banks: int, bank_bytes: int = 4)
     return 1 << F2Span(words).rank - hit
 
 
-def as_number(value: Fraction) -> int | float:
-    """Return a Fraction as an int if it is whole, else as a float."""
-    return value.numerator if value.denominator == 1 else float(value)
+def _quotient(number: float, divisor: int) -> int | float:
+    """Return a quotient as an int if it is whole, else as a float."""
+    return number / divisor if number % divisor else int(number // divisor)

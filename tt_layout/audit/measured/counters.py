@@ -16,7 +16,6 @@ Source:
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -262,6 +261,8 @@ def read_rows(source: Source) -> Rows:
 
 
 def _rows(source: Source) -> Iterator[Row]:
+    import csv  # here, since most audits read none
+
     for line, text in enumerate(source.text.removeprefix("\ufeff").splitlines(), 1):
         try:
             cells = split_cells(text)
@@ -288,6 +289,8 @@ def split_cells(line: str) -> list[str]:
     """
     text = line.strip()
     if not text.startswith('"'):
+        import csv
+
         return next(csv.reader([text]), [])
     return text[1:].removesuffix(",").removesuffix('"').split('","')
 

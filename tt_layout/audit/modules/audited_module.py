@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import partial
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from tt_layout.audit.modules.layouts import PlacedLayouts
@@ -165,6 +164,8 @@ class TextConclusions(Generic[T]):
         """
         if text is None:
             return conclude()
+        from hashlib import blake2b  # with OpenSSL, which takes as long as 20 modules of ours
+
         key = blake2b(text.encode(errors="surrogatepass")).digest()
         if key not in self._known:
             if len(self._known) >= self._most:

@@ -29,7 +29,6 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from hashlib import blake2b
 from itertools import count
 from typing import Any, Generic, TypeVar
 
@@ -84,7 +83,7 @@ class NamedText(NamedTuple):
 
     Attributes:
         text: up to the closing brace.
-        key: a digest of all but these, and the name of the function.
+        key: all but these, and the name of the function.
         names: each time that they are written; constants, and functions that are called, with
             their ``@``, among them.
         distinct: the names of values, each once.
@@ -148,9 +147,8 @@ def named_text(own: str, function: FunctionName) -> NamedText:
         if constant is not None:
             names.append(constant)
             written.append(_NO_NAME)
-    digest = blake2b("\0".join(parts[::3]).encode(errors="surrogatepass"))
-    digest.update(array("i", written))
-    return NamedText(own, (function.column, digest.digest()), names, [*numbers])
+    key = function.column, "\0".join(parts[::3]), array("i", written).tobytes()
+    return NamedText(own, key, names, [*numbers])
 
 
 # -- drafts ----------------------------------------------------------------------------------------

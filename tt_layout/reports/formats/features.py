@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
-from tt_layout.reports.features import features_of
 from tt_layout.reports.format import Format
 from tt_layout.reports.report import OfKernels
 
@@ -22,5 +20,9 @@ class FeatureLines(Format):
     @classmethod
     def texts(cls, report: OfKernels) -> Iterator[str]:
         """Yield a line for each kernel of a report."""
+        import json
+
+        from tt_layout.reports.features import features_of
+
         for kernel in report.all_kernels():
             yield f"{json.dumps(features_of(kernel))}\n"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
 
 from tt_layout.reports.format import Format
 from tt_layout.reports.report import Line, Report, Titled, safe_elements
@@ -71,6 +70,8 @@ def to_page(title: str, report: Report, mark: str = "") -> str:
 
     It has a heading and a landmark for screen readers.
     """
+    from html import escape  # with all entities of HTML
+
     head = f'<meta charset="utf-8">{mark}<title>{escape(title)}</title>'
     theme = "<style>:root{color-scheme:light dark}</style>"
     heading = f'<h1 style="font:600 14px system-ui">{escape(title)}</h1>'
@@ -79,6 +80,8 @@ def to_page(title: str, report: Report, mark: str = "") -> str:
 
 
 def _line(line: Line) -> str:
+    from html import escape
+
     colour = COLOURS.get(line.colour)
     style = f' style="color:{colour}"' if colour else ""
     return f"<div{style}>{escape(line.text) or '&nbsp;'}</div>"

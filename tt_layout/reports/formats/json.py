@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -35,25 +34,32 @@ class Json(Format):
     @classmethod
     def is_marked(cls, start: bytes, end: bytes) -> bool:
         """Tell whether the generator is a field at the beginning of an object."""
-        return start.startswith(b"{") and json.dumps(GENERATOR).strip("{}").encode() in start
+        return start.startswith(b"{") and _written(GENERATOR).strip("{}").encode() in start
 
 
 def _object(data: dict[str, Any]) -> Iterator[str]:
     """Yield the text of an object; an iterator becomes a list, item by item."""
     separator = "{"
     for key, value in data.items():
-        yield f"{separator}\n  {json.dumps(key)}: "
+        yield f"{separator}\n  {_written(key)}: "
         separator = ","
         if isinstance(value, Iterator):
             yield from _items(value)
         else:
-            yield json.dumps(value, indent=2).replace("\n", "\n  ")
+            yield _written(value, indent=2).replace("\n", "\n  ")
     yield "\n}\n"
 
 
 def _items(items: Iterator[Any]) -> Iterator[str]:
     separator = "["
     for item in items:
-        yield f"{separator}\n    " + json.dumps(item, indent=2).replace("\n", "\n    ")
+        yield f"{separator}\n    " + _written(item, indent=2).replace("\n", "\n    ")
         separator = ","
     yield "[]" if separator == "[" else "\n  ]"
+
+
+def _written(value: object, indent: int | None = None) -> str:
+    """Return a value as JSON."""
+    import json
+
+    return json.dumps(value, indent=indent)
