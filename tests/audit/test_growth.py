@@ -7,9 +7,12 @@ from collections.abc import Callable
 import pytest
 from work import calls_of
 
-from tt_layout import audit_ir
+from tt_layout import audit_ir, parse_ir
 from tt_layout.analyses.shared_memory.buffer_placement import Buffer, place_buffers
+from tt_layout.audit.global_memory.constant_masks import ConstantMasks
+from tt_layout.audit.modules.layouts import PlacedLayouts
 from tt_layout.ir.dump_part import MAX_NESTING
+from tt_layout.ir.ssa.reader import read_functions
 from tt_layout.mlir.source import Source
 from tt_layout.rewriting.apply import cure
 
@@ -53,6 +56,21 @@ def chain(count: int) -> str:
     )
 
 
+def masks(count: int) -> str:
+    """Loads that each add a condition to the mask of the one before."""
+    mask, lines = "tensor<512xi1, #b>", [f"%e = tt.splat %n : i32 -> {OFFSETS}"]
+    lines.append(f"%m0 = arith.cmpi slt, %r, %e : {OFFSETS}")
+    lines.append(f"%z = tt.addptr %s, %r : {POINTERS}, {OFFSETS}")
+    for at in range(count):
+        lines += [
+            f"%k{at} = arith.constant dense<{at}> : {OFFSETS}",
+            f"%c{at} = arith.cmpi ne, %r, %k{at} : {OFFSETS}",
+            f"%m{at + 1} = arith.andi %m{at}, %c{at} : {mask}",
+            f"%x{at} = tt.load %z, %m{at + 1} : {POINTERS}",
+        ]
+    return "\n".join(lines)
+
+
 def blocks(count: int) -> str:
     """Blocks with a load each, that hand a pointer on, or back to the first."""
     lines = [f"cf.br ^b0(%a0 : {POINTERS})"]
@@ -89,11 +107,23 @@ def work_on(body: str) -> int:
     return calls_of(lambda: str(audit_ir(text)))
 
 
-@pytest.mark.parametrize("shape", [chain, blocks])
+@pytest.mark.parametrize("shape", [chain, blocks, masks])
 def test_twice_as_much_takes_twice_the_work(shape: Callable[[int], str]) -> None:
     work_on(shape(1))  # imports
     few, many = (work_on(shape(count)) for count in (60, 120))
     assert many < MOST * few
+
+
+def test_a_mask_is_the_conjunction_of_very_many() -> None:
+    mask = "tensor<512xi1, #b>"
+    joined = [f"%j{at + 1} = arith.andi %j{at}, %j{at} : {mask}" for at in range(1500)]
+    first = f"%e = tt.splat %n : i32 -> {OFFSETS}\n%j0 = arith.cmpi slt, %r, %e : {OFFSETS}"
+    load = f"%x = tt.load %a0, %j1500 : {POINTERS}"
+    [module] = parse_ir(kernel("\n".join([first, *joined, load])))
+    [function] = read_functions(module)
+    [load_in_full] = [operation for operation in function.walk() if operation.name == "tt.load"]
+    found = ConstantMasks(function, PlacedLayouts()).possible(load_in_full.operands[1])
+    assert found is None
 
 
 def test_loops_in_loops_do_not_multiply_their_iterations() -> None:

@@ -35,7 +35,7 @@ from tt_layout.audit.global_memory.async_copies import (
     swizzling_shuffles,
     written_wavefronts,
 )
-from tt_layout.audit.global_memory.constant_masks import constant_mask, kept_instructions
+from tt_layout.audit.global_memory.constant_masks import kept_instructions
 from tt_layout.audit.global_memory.joined_scalars import is_scalar
 from tt_layout.audit.global_memory.limits import WidthLimit, limit_of
 from tt_layout.audit.global_memory.operands import FORMS, address_of, in_todays_form, operands
@@ -417,7 +417,7 @@ def _are_merged(kernel: AccessAnalysis, operation: Operation, roles: Mapping[str
         return False
     if "mask" not in roles:
         return True
-    mask = constant_mask(kernel, roles["mask"])
+    mask = kernel.constant_masks.constant(roles["mask"])
     return mask is not None and bool(mask.all())
 
 
@@ -462,7 +462,7 @@ def placed_access(kernel: AccessAnalysis, operation: Operation) -> PlacedAccess:
         layout = scalar_layout(kernel.target.lanes, kernel.warps_at(access))
     is_merged = _are_merged(kernel, access, roles)
     shape = _shape(kernel, access, roles, width, layout, is_merged=is_merged)
-    instructions = kept_instructions(kernel, access, roles, shape)
+    instructions = kept_instructions(kernel.constant_masks, access, roles, shape)
     if instructions is None and shape.too_large is None and is_merged:
         instructions = len(shape_lanes(shape).elements)
     if instructions is not None and instructions < width.instructions:

@@ -32,6 +32,7 @@ from tt_layout.analyses.global_memory.global_access import (
 from tt_layout.analyses.shared_memory.access import access_map, compiler_vector
 from tt_layout.audit.axis import AxisInfo, SupposedInfo, unhinted_axis_info
 from tt_layout.audit.global_memory.access_shape import AccessShape, Addresses
+from tt_layout.audit.global_memory.constant_masks import ConstantMasks
 from tt_layout.audit.global_memory.instructions import ThreadAccess, access_instruction
 from tt_layout.audit.global_memory.joined_scalars import joined_scalars, narrowed_values
 from tt_layout.audit.global_memory.operands import address_of, operands
@@ -54,6 +55,9 @@ _PACKED = ("f16", "bf16")
 
 ALLOCATED_BYTES = 512
 """Bytes of which an allocator returns a multiple."""
+
+MAX_SUPPOSED = 16
+"""Suppositions about the values of a function whose consequences are kept, the last ones."""
 
 
 class WidthBounds(NamedTuple):
@@ -153,6 +157,11 @@ class AccessAnalysis:
         return {}
 
     @lazy
+    def constant_masks(self) -> ConstantMasks:
+        """The masks of its accesses that constants determine."""
+        return ConstantMasks(self.function, self.layouts)
+
+    @lazy
     def trials(self) -> Trials:
         """Facts of its values that hold for any arguments."""
         return Trials(self.function, self.given, self.layouts)
@@ -186,11 +195,23 @@ class AccessAnalysis:
         return replace(self, function=function, explains=False)
 
     def supposing(self, supposed: Mapping[Value, AxisInfo]) -> AccessAnalysis:
-        """Return the analysis with more precise AxisInfo of some values."""
-        known = SupposedInfo(self.sources.flow, self.known, supposed)
-        analysis = replace(self, known=known)
-        vars(analysis).update(sources=self.sources)  # whatever is known, the same
-        return analysis
+        """Return the analysis with more precise AxisInfo of some values.
+
+        Accesses that the same would help share it: each follows what the others did not.
+        """
+        key = frozenset(supposed.items())
+        if key not in self._supposing:
+            if len(self._supposing) >= MAX_SUPPOSED:
+                del self._supposing[next(iter(self._supposing))]
+            known = SupposedInfo(self.sources.flow, self.known, supposed)
+            analysis = replace(self, known=known)
+            vars(analysis).update(sources=self.sources)  # whatever is known, the same
+            self._supposing[key] = analysis
+        return self._supposing[key]
+
+    @lazy
+    def _supposing(self) -> dict[frozenset[tuple[Value, AxisInfo]], AccessAnalysis]:
+        return {}
 
     @lazy
     def allocated(self) -> AccessAnalysis:

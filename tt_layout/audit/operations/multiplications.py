@@ -30,7 +30,6 @@ from typing import TYPE_CHECKING, Any
 
 from tt_layout.algebra.arrays import all_values
 from tt_layout.analyses.multiplications.matrix_instructions import Operand
-from tt_layout.audit.global_memory.constant_masks import possible_mask
 from tt_layout.audit.global_memory.operands import in_todays_form, operands
 from tt_layout.audit.modules.audited_module import AuditedModule, FullOperation
 from tt_layout.audit.registers.pressure import limit_of
@@ -569,11 +568,11 @@ def _demand(kernel: AccessAnalysis, user: Operation, value: Value, steps: int) -
 def _constant_mask(kernel: AccessAnalysis, user: Operation, value: Value) -> Ints | None:
     """Return the elements of a value that a constant mask leaves to a user; None for all."""
     if user.traits.select and user.operands[1] is value:
-        return possible_mask(kernel, user.operands[0])
+        return kernel.constant_masks.possible(user.operands[0])
     if user.traits.is_global_store:
         roles = operands(in_todays_form(user))
         if roles.get("value") is value and "mask" in roles:
-            return possible_mask(kernel, roles["mask"])
+            return kernel.constant_masks.possible(roles["mask"])
     return None
 
 
