@@ -185,6 +185,25 @@ class TestProgram:
     def test_a_loop_that_never_runs_hands_on_what_it_began_with(self) -> None:
         assert estimated(kernel(loop(ADD)), 0).launch.walked.iterations == ()
 
+    def test_a_load_that_constants_mask_out_takes_no_time(self) -> None:
+        """The compiler drops it: what it gives is its other value."""
+        masked = """
+        %bound = arith.constant dense<COLUMNS> : tensor<512xi32, #b>
+        %other = arith.constant dense<0.0> : tensor<512xf32, #b>
+        %mask = arith.cmpi slt, %range, %bound : tensor<512xi32, #b>
+        """
+        load = "%v = tt.load %q, %mask, %other : tensor<512x!tt.ptr<f32>, #b>\n"
+        add = "%c = arith.addf %a, %v : tensor<512xf32, #b>"
+        never, always, without = (
+            estimated(kernel(masked.replace("COLUMNS", columns) + loop(body)), 64).launch.seconds
+            for columns, body in (
+                ("0", load + add),
+                ("512", load + add),
+                ("0", add.replace("%v", "%other")),
+            )
+        )
+        assert never == without < 0.6 * always
+
     def test_loops_in_loops(self) -> None:
         inner = """
         %c = scf.for %j = %zero to %n step %one iter_args(%d = %a) -> (tensor<512xf32, #b>) : i32 {

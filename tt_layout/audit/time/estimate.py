@@ -415,6 +415,12 @@ def read_program(
     )
 
 
+def _is_made(row: MovementRow) -> bool:
+    """Tell whether an access is made at all: the compiler drops one that constants mask out."""
+    details = row.cost.details if row.cost is not None else None
+    return not isinstance(details, GlobalDetails) or details.instructions > 0
+
+
 def _is_pooled(operation: Operation) -> bool:
     """Tell whether partitions of warps request registers from a common pool."""
     return operation.traits.partitions and "requestedRegisters" in operation.attributes
@@ -507,7 +513,7 @@ class _StepReader:
             divisor=_divisor(operation),
             contiguity=self._contiguity(operation),
             combines=tuple(_names(operation)) if combines else (),
-            access=self._access(row, operation) if row is not None else None,
+            access=self._access(row, operation) if row is not None and _is_made(row) else None,
             product=_product(product) if product is not None else None,
             runs=runs.number,
             is_assumed=runs.is_assumed,
