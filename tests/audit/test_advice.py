@@ -451,3 +451,38 @@ def test_a_tensor_has_to_have_as_many_elements_as_the_threads_could_move(warps: 
     found = advised(text.replace('num-warps" = 4', f'num-warps" = {warps}'))
     is_small = found.startswith("1024 elements for 256 threads: use a larger block")
     assert is_small == (warps == 8)
+
+
+@pytest.mark.parametrize(
+    ("lines", "access", "begin", "end"),
+    [
+        (
+            "%o = arith.muli %q, %ss : INTS",
+            "%x = tt.load %p : {pointers}",
+            "1024 elements for 1024 threads: use a larger block, or fewer warps (num_warps); and ",
+            "neighbours are s elements apart: pass s as 1, or as a tl.constexpr that is 1, "
+            "or store what belongs together side by side",
+        ),
+        (
+            "%m = arith.cmpi slt, %q, %ns : INTS\n%o = arith.addi %bs, %r : INTS",
+            MASKED,
+            "1024 elements for 1024 threads: use a larger block, or fewer warps (num_warps); and ",
+            "make n a multiple of 16, padding what it measures, so that 8 neighbours have one "
+            "mask, or, only if it always is, add tl.max_constancy(mask, 8)",
+        ),
+        (
+            constant("%last", 1023) + "%o = arith.subi %last, %r : INTS",
+            "%x = tt.load %p : {pointers}",
+            "neighbours are in reverse order: none, because ",
+            "an instruction moves them in the order of memory",
+        ),
+    ],
+    ids=["apart", "masked", "backwards"],
+)
+def test_few_elements_are_not_all_that_keeps_an_access_narrow(
+    lines: str, access: str, begin: str, end: str
+) -> None:
+    """A larger block alone leaves such neighbours apart, and does not help where nothing does."""
+    layout = HELD.replace("[8]", "[1]").replace("[4]", "[32]")
+    text = module(lines, access, layout=layout).replace('num-warps" = 4', 'num-warps" = 32')
+    assert advised(text) == begin + end

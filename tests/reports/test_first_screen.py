@@ -95,7 +95,7 @@ def test_the_work_for_a_kernel_is_the_same_among_many() -> None:
         assert len(audit.findings) == 2 * length
         return calls_of(lambda: plain_text(AuditReport("f.ttgir", [audit])))
 
-    calls(2)  # what is known of all modules
+    calls(6)  # what is known of all modules
     few, more, many = map(calls, (6, 12, 24))
     assert many - more < 2.01 * (more - few)
 

@@ -129,12 +129,6 @@ def element_count(elements: int, threads: int) -> str:
     )
 
 
-def nothing(per_thread: int) -> str:
-    """Return the text for a layout that nothing helps."""
-    text = f"{counted(per_thread, 'element')} {'is' if per_thread == 1 else 'are'} all"
-    return f"{text} that one instruction can move of this tensor: {NO_FIX}"
-
-
 # -- addresses ------------------------------------------------------------------------------
 
 

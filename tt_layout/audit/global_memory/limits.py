@@ -110,9 +110,18 @@ class LimitedAccess:
         """The elements that one instruction could move if the addresses were fully known."""
         if not self.is_blocked:
             return min(self.wanted, self.width.bounds.layout)
-        threads = self.layout.get_in_dim_size("lane") * self.layout.get_in_dim_size("warp")
-        elements = max(1, prod(size for _, size in self.layout.out_sizes) // threads)
-        return min(self.wanted, 1 << elements.bit_length() - 1)
+        per_thread = max(1, self.elements // self.threads)
+        return min(self.wanted, 1 << per_thread.bit_length() - 1)
+
+    @property
+    def elements(self) -> int:
+        """The elements of its tensor."""
+        return prod(size for _, size in self.layout.out_sizes)
+
+    @property
+    def threads(self) -> int:
+        """The threads of a CTA."""
+        return self.layout.get_in_dim_size("lane") * self.layout.get_in_dim_size("warp")
 
     @lazy
     def reached(self) -> int:
@@ -152,14 +161,29 @@ def cured(access: LimitedAccess) -> WidthLimit:
         if not widening.known:
             break
         current = current.after(widening)
+    if not texts:
+        return _of_few_elements(access, what, origin)
     gained = current.reached > best
     if not gained:
         texts = dict(islice(texts.items(), 1))
-    text = AND.join(texts) or advice.nothing(access.reached)
+    text = AND.join(texts)
     if gained:
         text += f" (then {advice.bytes_text(current.reached * access.width.element_bytes)})"
     limit = _limit(access, what, text, origin.operation)
     return limit._replace(subjects=tuple(texts.values()))
+
+
+def _of_few_elements(access: LimitedAccess, what: str, origin: Origin) -> WidthLimit:
+    """Return the limit of an access with too few elements, whose tightest bound limits more.
+
+    A larger block is not enough: its neighbours would have to be known, too.
+    """
+    widening = _widening(access)
+    if f": {advice.NO_FIX}" in widening.text:
+        return _limit(access, what, widening.text, origin.operation)
+    larger = advice.element_count(access.elements, access.threads)
+    text = AND.join([larger, widening.text])
+    return _limit(access, "element count", text)
 
 
 def limit_name(bounds: WidthBounds, wanted: int) -> str:
@@ -520,8 +544,7 @@ def _along_lanes(access: LimitedAccess) -> LimitedAccess:
 
 def _of_layout(access: LimitedAccess) -> WidthLimit:
     """Return the limit of a layout that gives a thread too few neighbours."""
-    threads = access.layout.get_in_dim_size("lane") * access.layout.get_in_dim_size("warp")
-    elements = prod(size for _, size in access.layout.out_sizes)
+    elements, threads = access.elements, access.threads
     is_small, dim = elements < threads * access.wanted, access.width.dim
     if is_small and access.is_blocked:
         return _limit(access, "element count", advice.element_count(elements, threads))
