@@ -6,7 +6,7 @@ operations of unknown dialects, locations, comments and strings do no harm.
 
 from __future__ import annotations
 
-from tt_layout.ir.module import FunctionName, Module, TypeUse
+from tt_layout.ir.module import Module, PlacedName, TypeUse
 from tt_layout.ir.operations import MovementOperation
 from tt_layout.ir.reader import iterate_ir, parse_ir
 from tt_layout.ir.scope import Alias
@@ -14,10 +14,10 @@ from tt_layout.ir.types import IRType
 
 __all__ = [
     "Alias",
-    "FunctionName",
     "IRType",
     "Module",
     "MovementOperation",
+    "PlacedName",
     "TypeUse",
     "iterate_ir",
     "parse_ir",

@@ -59,16 +59,8 @@ class LazyAliases(Mapping[str, Alias]):
         return (name for name in self._known if not self.is_location(name))
 
 
-class FunctionName(NamedTuple):
-    """A function of a module; ``name`` has no ``@``, ``line`` counts from the module's first."""
-
-    name: str
-    line: int
-    column: int
-
-
-class MovementName(NamedTuple):
-    """The name of an operation that moves data; ``line`` counts from the module's first."""
+class PlacedName(NamedTuple):
+    """The name of a function (without ``@``) or an operation; its line is one of the module's."""
 
     name: str
     line: int
@@ -260,8 +252,8 @@ class Module:
     attributes: Mapping[str, AttributeValue]
     aliases: LazyAliases
     types: TypeUses = field(compare=False)  # what it has, and the meanings, follow from the text
-    functions: tuple[FunctionName, ...]
-    moves: tuple[MovementName, ...]
+    functions: tuple[PlacedName, ...]
+    moves: tuple[PlacedName, ...]
     partition_warps: frozenset[int]
     symbols: Scope = field(compare=False)
     stands_alone: bool

@@ -28,11 +28,10 @@ from tt_layout.ir.data_movements import DATA_MOVEMENTS
 from tt_layout.ir.dump_part import MAX_NESTING, Part
 from tt_layout.ir.module import (
     AttributeValue,
-    FunctionName,
     LazyAliases,
     Module,
     ModulePlace,
-    MovementName,
+    PlacedName,
     TypeUses,
 )
 from tt_layout.ir.operations import MovementOperation
@@ -113,7 +112,7 @@ def build_module(source: Source, part: Part, interner: Interner) -> Module:
         aliases=LazyAliases(aliases, scope.alias, scope.is_location),
         types=_type_uses(scope.own, part, types),
         functions=functions,
-        moves=tuple([MovementName(name, *scope.own.line_column(at)) for at, name in part.moves]),
+        moves=tuple([PlacedName(name, *scope.own.line_column(at)) for at, name in part.moves]),
         partition_warps=frozenset(int(number) for number in warps),
         symbols=scope,
         stands_alone=part.stands_alone(source.text),
@@ -131,7 +130,7 @@ def _operations(module: Module, numbers: Sequence[int]) -> tuple[MovementOperati
     return tuple(movements(module, reader.on_demand(module), numbers))
 
 
-def _too_deep(source: Source, part: Part, functions: Sequence[FunctionName]) -> LayoutError | None:
+def _too_deep(source: Source, part: Part, functions: Sequence[PlacedName]) -> LayoutError | None:
     """Return an error if regions are nested so deeply that not all of them are read."""
     if part.too_deep is None:
         return None
@@ -162,14 +161,14 @@ def _type_uses(source: Source, part: Part, types: list[IRType | None]) -> TypeUs
     return TypeUses(source, every, by_text, offsets, numbers)
 
 
-def _function(source: Source, offset: int) -> FunctionName:
+def _function(source: Source, offset: int) -> PlacedName:
     match = _FUNCTION.match(source.text, offset, offset + MAX_HEAD)
     if source.text[offset] == '"':
         region = _REGION.search(source.text, offset)
         end = region.start() if region is not None else len(source.text)
         match = _GENERIC_FUNCTION.search(source.text, offset, min(end, offset + MAX_HEAD))
     name = next((group for group in match.groups() if group), "") if match else ""
-    return FunctionName(name, *source.line_column(offset))
+    return PlacedName(name, *source.line_column(offset))
 
 
 # -- repeated modules ------------------------------------------------------------------------------

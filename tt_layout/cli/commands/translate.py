@@ -15,7 +15,6 @@ from tt_layout.cli.parameters import (
     reading_options,
     tensor_option,
 )
-from tt_layout.encodings import Encoding
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.ir.file_aliases import split_module, whole_modules
 from tt_layout.ir.ssa import read_functions
@@ -23,7 +22,7 @@ from tt_layout.mlir.languages import read_mlir
 from tt_layout.mlir.source import Source, read_source
 from tt_layout.mlir.types import TensorType
 from tt_layout.notation.context import Context
-from tt_layout.notation.notations.json import is_json_of_layout, read_json
+from tt_layout.notation.notations.json import TypedLayout, is_json_of_layout, read_json
 from tt_layout.notation.registry import NOTATIONS
 from tt_layout.notation.result import TensorSpec
 from tt_layout.notation.translation import translate
@@ -37,13 +36,6 @@ if TYPE_CHECKING:
 
 DUMPS = (".ttgir", ".mlir")
 _FUNCTION = re.compile(r"(.+\.(?:ttgir|mlir))@([A-Za-z_][\w.$]*)")
-
-
-class Given(NamedTuple):
-    """A layout, and the tensor type that its notation determines."""
-
-    encoding: Encoding
-    tensor: TensorSpec = TensorSpec()
 
 
 class ChosenModule(NamedTuple):
@@ -65,13 +57,13 @@ class GivenParameter(LayoutParameter):
         if match := _FUNCTION.fullmatch(text):
             return ChosenModule(read_source(match[1]), None, match[2])
         value: Any = super().read(text, context)
-        return value if isinstance(value, Given) else Given(value)
+        return value if isinstance(value, TypedLayout) else TypedLayout(value)
 
     def read_file(self, source: Source, context: Context) -> Any:
         """Return the layout of a file, and the tensor type."""
         if is_json_of_layout(source.text):
-            return Given(*read_json(source.text))
-        return Given(super().read_file(source, context))
+            return read_json(source.text)
+        return TypedLayout(super().read_file(source, context))
 
 
 @click.command(
@@ -95,7 +87,7 @@ class GivenParameter(LayoutParameter):
 @reading_options
 @format_option
 def command(
-    given: Given | ChosenModule, to: str, tensor: TensorType | None, output_format: str
+    given: TypedLayout | ChosenModule, to: str, tensor: TensorType | None, output_format: str
 ) -> None:
     """Write a layout in another notation, or explain why that is not possible."""
     if isinstance(given, ChosenModule):

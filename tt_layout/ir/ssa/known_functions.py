@@ -32,7 +32,7 @@ from dataclasses import replace
 from itertools import count
 from typing import Any, Generic, TypeVar
 
-from tt_layout.ir.module import FunctionName, Module
+from tt_layout.ir.module import Module, PlacedName
 from tt_layout.ir.operations import MovedTypes
 from tt_layout.ir.ssa.attributes import Attribute
 from tt_layout.ir.ssa.model import (
@@ -107,7 +107,7 @@ class NamedText(NamedTuple):
         return tuple([at for at, name in enumerate(self.names) if name[0] == "@"])
 
 
-def function_text(text: str, function: FunctionName, offset: int) -> str | None:
+def function_text(text: str, function: PlacedName, offset: int) -> str | None:
     """Return the text of a function up to its closing brace; None if that is not found.
 
     The brace is the first that is indented as the function is.
@@ -128,7 +128,7 @@ def _names_in(own: str) -> re.Pattern[str]:
     return _NAMES_AND_CALLEES if _CALL in own else _NAMES
 
 
-def named_text(own: str, function: FunctionName) -> NamedText:
+def named_text(own: str, function: PlacedName) -> NamedText:
     """Return the text of a function with its names and constants apart.
 
     Args:
@@ -221,7 +221,7 @@ class FunctionDraft(NamedTuple):
     alike: dict[tuple[str, ...], Alike]
     structure: dict[Hashable, Any]
 
-    def placed(self, function: FunctionName, text: NamedText) -> Function:
+    def placed(self, function: PlacedName, text: NamedText) -> Function:
         """Return the function of a text whose draft this is, at its place, without layouts."""
         first, names, distinct = function.line, text.names, text.distinct
         values = [
@@ -457,7 +457,7 @@ class KnownFunctions:
         self._plain: dict[Hashable, Function] = {}
         self._of_drafts = self._of_plain = 0
 
-    def same(self, text: str, function: FunctionName) -> Function | None:
+    def same(self, text: str, function: PlacedName) -> Function | None:
         """Return the function of a text that was read at this place before; None without one.
 
         Args:
@@ -466,7 +466,7 @@ class KnownFunctions:
         """
         return self._plain.get((text, function.line, function.column))
 
-    def placed(self, named: NamedText, function: FunctionName) -> Function | None:
+    def placed(self, named: NamedText, function: PlacedName) -> Function | None:
         """Return a function by its draft; None where none was read that differs in names alone."""
         draft = self._drafts.get(named.key)
         if isinstance(draft, _ReadFunction):

@@ -28,7 +28,7 @@ from typing import TypeAlias
 
 from tt_layout.arguments import checks_arguments
 from tt_layout.ir.dump_part import MAX_NESTING
-from tt_layout.ir.module import FunctionName, Module, MovementName
+from tt_layout.ir.module import Module, PlacedName
 from tt_layout.ir.operations import (
     MovedTypes,
     MovementOperation,
@@ -384,7 +384,7 @@ def movements(
         )
 
 
-def _moved_alone(module: Module, *names: MovementName) -> tuple[MovedTypes | None, str | None]:
+def _moved_alone(module: Module, *names: PlacedName) -> tuple[MovedTypes | None, str | None]:
     """Return the types and the location of an operation, which ends where the next one begins.
 
     Args:
@@ -489,7 +489,7 @@ class _FunctionReader:
         self.nesting = 0
         self._last = 0, 0  # a line, and where it begins
 
-    def read(self, function: FunctionName, offset: int) -> Function:
+    def read(self, function: PlacedName, offset: int) -> Function:
         """Return the function at an offset, without its layouts."""
         self.cursor = Cursor(self.text, offset)
         self.operations = OperationReader(self.cursor, self._region)

@@ -21,16 +21,11 @@ VERSION = 1
 _ATTRIBUTE = re.compile(r'"attribute"\s*:')
 
 
-class Read(NamedTuple):
-    """A layout read from JSON, and its tensor.
-
-    Attributes:
-        encoding: the layout.
-        tensor: the tensor.
-    """
+class TypedLayout(NamedTuple):
+    """A layout, and the tensor that its notation determines."""
 
     encoding: Encoding
-    tensor: TensorSpec
+    tensor: TensorSpec = TensorSpec()
 
 
 def write(encoding: Encoding, tensor: TensorSpec) -> Translation:
@@ -86,7 +81,7 @@ def read(text: str, context: Context) -> Encoding:
     return read_json(text).encoding
 
 
-def read_json(text: str) -> Read:
+def read_json(text: str) -> TypedLayout:
     """Parse the JSON of a layout.
 
     Raises:
@@ -121,7 +116,7 @@ def read_json(text: str) -> Read:
         if list_of(data.get(key)) != list_of(expected[key]):
             message = f"{key} of the JSON is not that of its attribute over {data['shape']}"
             raise LayoutError(f"{message}: {data.get(key)} should be {expected[key]}")
-    return Read(encoding, tensor)
+    return TypedLayout(encoding, tensor)
 
 
 def list_of(value: Any) -> Any:
