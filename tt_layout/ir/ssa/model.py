@@ -419,10 +419,9 @@ class Function:
 
     def operation_at(self, line: int, column: int) -> Operation | None:
         """Return the operation whose name stands at a place; None without one."""
-        operations, place = self.operations, (line, column)
-        number = bisect_left(operations, place, key=lambda each: (each.line, each.column))
-        standing = operations[number : number + 1]
-        return next((each for each in standing if (each.line, each.column) == place), None)
+        number = bisect_left(self.operations, (line, column), key=_place)
+        standing = self.operations[number : number + 1]
+        return standing[0] if [*map(_place, standing)] == [(line, column)] else None
 
     def _find_operations(self) -> tuple[Operation, ...]:
         return tuple(
@@ -473,6 +472,10 @@ class Function:
     def location(self, operation: Operation) -> Location | None:
         """Return the location in the user's program; None where the dump has none."""
         return self.resolve_location(operation.location_text) if operation.location_text else None
+
+
+def _place(operation: Operation) -> tuple[int, int]:
+    return operation.line, operation.column
 
 
 def connect(body: Region) -> None:
