@@ -333,6 +333,15 @@ def test_attributes_that_never_end_are_read_only_so_far() -> None:
     assert len(one("module attributes {" + "a = 1, " * MAX_LENGTH).attributes) == 1
 
 
+def test_attributes_of_a_module_have_any_length() -> None:
+    """The target comes last: without it, costs would be those of another GPU."""
+    many = ", ".join(f'"x.number-{number}" = {number} : i32' for number in range(4000))
+    attributes = f'{{{many}, ttg.target = "cuda:100"}}'
+    found = one(f"module attributes {attributes} {{\n}}\n").attributes
+    assert (len(found), found["ttg.target"]) == (4001, "cuda:100")
+    assert one(f'"builtin.module"() ({{\n}}) {attributes} : () -> ()\n').attributes == found
+
+
 @pytest.mark.parametrize(
     ("text", "line"),
     [

@@ -50,7 +50,7 @@ from tt_layout.releases import Release
 
 _HEAD = re.compile(r'"?[\w.]+"?\s*(?:@(?:[\w$.-]+|"[^"\n]*")\s*)?attributes\s*\{', re.ASCII)
 _TAIL = re.compile(r"\}\s*\)\s*\{")
-MAX_LENGTH = 1 << 16  # characters of a module's attributes
+MAX_LENGTH = 1 << 16  # characters of a module that is looked for among those read before
 
 _FUNCTION = re.compile(r'[^@"]*@(?:"([^"\n]*)"|([\w$.-]+))')
 _GENERIC_FUNCTION = re.compile(r'\bsym_name\s*=\s*"([^"\n]*)"')
@@ -96,7 +96,7 @@ def module_attributes(source: Source, part: Part) -> dict[str, AttributeValue]:
         return {}
     from tt_layout.ir.ssa.attributes import parse_dictionary
 
-    return parse_dictionary(text[begin - 1 : begin + MAX_LENGTH], 0)[0]
+    return parse_dictionary(text[begin - 1 : part.end], 0)[0]
 
 
 def build_module(source: Source, part: Part, interner: Interner) -> Module:
