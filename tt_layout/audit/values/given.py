@@ -72,7 +72,9 @@ def _check_type(name: str, value: int, type_: ValueType) -> None:
         low, high = 0, (1 << 63) - 1
     elif not is_scalar or type_.integer_bits is None:
         kind = "a tensor" if type_.is_tensor else type_.element
-        raise LayoutError(f"the value of {name} must be an integer or pointer, but is {kind}")
+        raise LayoutError(
+            f"the value of {name} must be an integer or pointer, but is {kind}: leave it out"
+        )
     elif type_.integer_bits == 1:
         low, high = 0, 1
     else:
@@ -175,8 +177,17 @@ def parse_number(name: str, text: str) -> int:
         return _WORDS[text]
     if _INTEGER.fullmatch(text) is None:
         shown = text if len(text) <= 40 else f"{text[:40]}..."
-        raise LayoutError(f"the value of {name} must be an integer, got {shown!r}")
+        hint = " (leave out arguments that are floats)" if _is_float(text) else ""
+        raise LayoutError(f"the value of {name} must be an integer, got {shown!r}{hint}")
     return int(text, 16 if "x" in text.lower() else 10)
+
+
+def _is_float(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def checked_arguments(given: GivenValues, functions: Iterable[Function]) -> Iterator[str]:
