@@ -29,7 +29,8 @@ class SortedGroups(NamedTuple):
         large: groups that matter, by the first finding of each.
         small: groups too small to matter.
         cured: groups that the fix of a large one removes.
-        fixes: large groups with different fixes, by the first finding of each.
+        fixes: large groups with different fixes, by the first finding of each, but for those that
+            estimates say to be in vain.
     """
 
     large: dict[Finding, Group]
@@ -88,7 +89,7 @@ def _sorted(adviser: Adviser) -> SortedGroups:
             sorted_.small.append(group)
         else:
             sorted_.large[first] = group
-            if key is not None:
+            if best is not None and not adviser.share(first, best).is_in_vain:
                 fixed.add(key)
                 sorted_.fixes[first] = group
     return sorted_

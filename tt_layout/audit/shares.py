@@ -152,6 +152,11 @@ class Share(NamedTuple):
         return self.verdict is Verdict.SMALL
 
     @property
+    def is_in_vain(self) -> bool:
+        """Whether estimates before and after say that a change does not pay."""
+        return self.change is not None and self.is_small
+
+    @property
     def percent(self) -> str:
         """The share in words; empty where it is not known.
 

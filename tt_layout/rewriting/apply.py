@@ -6,7 +6,7 @@ What was promised is held against the audit of the new text before it is returne
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from tt_layout.audit.audit import Audit, audit_module, check_product
 from tt_layout.audit.finding_groups import similar_findings
@@ -91,7 +91,7 @@ def cure(
     Args:
         source: the dump.
         numbers: of the findings, as the report counts them; by default of the first that has a
-            suggestion.
+            suggestion which estimates, if there are any, do not say to be in vain.
         is_all: whether it is every finding that has one that is not small.
         module: the number of the module, from 1; None for the one that an audit reports.
         release: of Triton, whose rules hold.
@@ -114,11 +114,15 @@ def cure(
         if not 1 <= number <= len(groups):
             message = f"there is no finding {number}: the report has {len(groups)}"
             raise LayoutError(message, FileLocation(source.name))
+
+    def is_taken(share: Share) -> bool:
+        return bool(numbers) or not (share.is_small if is_all else share.is_in_vain)
+
     audit, steps, by_key = before, list[AppliedSuggestion](), _by_key(before)
     for number in watch(numbers or range(1, len(groups) + 1)):
         group = groups[number - 1]
         settings = release, given
-        taken = list(_cured_group(audit, by_key, number, group, *settings, takes_large=is_all))
+        taken = list(_cured_group(audit, by_key, number, group, *settings, is_taken=is_taken))
         if numbers and not taken:
             finding = group[0]
             instead = way_out(finding) or no_way_out(finding)
@@ -170,7 +174,7 @@ def _cured_group(
     release: Release | None,
     given: GivenValues | None,
     *,
-    takes_large: bool,
+    is_taken: Callable[[Share], bool],
 ) -> Iterator[tuple[AppliedSuggestion, Audit]]:
     """Yield the changes for findings alike, one by one."""
     keys = [_key(audit, finding) for finding in group]
@@ -181,7 +185,7 @@ def _cured_group(
         adviser = Adviser(audit)
         suggestion = next(iter(adviser.suggestions(finding)), None)
         share = adviser.share(finding, suggestion) if suggestion is not None else None
-        if suggestion is None or share is None or (takes_large and share.is_small):
+        if suggestion is None or share is None or not is_taken(share):
             continue
         removed = gain(audit, finding.function, removed_by(suggestion.changes))
         before, audit = audit, _carried_out(audit, finding, suggestion, release, given)

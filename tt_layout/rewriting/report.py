@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tt_layout.audit.findings import IN_PROGRAM
+from tt_layout.audit.suggestions.adviser import Adviser
 from tt_layout.errors import FileLocation, LayoutError
 from tt_layout.records import dataclass
 from tt_layout.reports.advice_text import (
@@ -98,7 +99,10 @@ class AppliedReport(Printed):
     def _nothing(self) -> Iterator[Line | Fitted]:
         """Yield that there is no fix, what may help instead, and whether the dump was written."""
         findings = self.cured.before.findings
+        adviser = Adviser(self.cured.before)
         reason = "no finding has a fix" if findings else "there are no findings"
+        if any(adviser.best(finding) for finding in findings):
+            reason = "no fix is estimated to save time (--finding applies one all the same)"
         yield Paragraph(f"nothing to apply: {safe(self.file)}: {reason}", "", len(GAP))
         changes = dict.fromkeys(
             finding.program_change for finding in findings if finding.program_change

@@ -291,13 +291,15 @@ def time_change(
     if after is None:
         return None
     uncompiled = before.of_dump()
-    left = after.seconds / uncompiled.seconds
+    # Registers of one kernel err alike: the lower ends belong together, and the higher ones.
+    pairs = zip(uncompiled.launch.possible, after.launch.possible)
+    middle, *ends = (new / old for (old, _), (new, _) in pairs)
+    # A change pays with the expected registers, not only where one of two ranges ends in spills.
+    left = max(middle, after.seconds / uncompiled.seconds)
     change = TimeChange(before.seconds, before.seconds * left)
     if not (uncompiled.program.may_spill or after.program.may_spill):
         return change
-    # Registers of one kernel err alike: the lower ends belong together, and the higher ones.
-    pairs = zip(uncompiled.launch.possible, after.launch.possible)
-    return change._replace(most_left=max(new / old for (old, _), (new, _) in pairs))
+    return change._replace(most_left=max(middle, *ends))
 
 
 def _estimate(audit: Audit, finding: Finding, grid: Grid) -> Estimate | None:
