@@ -156,6 +156,31 @@ def test_a_baseline_needs_both_folders_whole(run: Run, tmp_path: Path) -> None:
     assert outcome.err.splitlines()[1] == f"{Path('before', 'empty.ttgir')}: the file is empty"
 
 
+@pytest.mark.parametrize("form", ["text", "json", "github"])
+def test_without_a_kernel_nothing_passes(form: str, run: Run, tmp_path: Path) -> None:
+    """Neither by findings nor beside a baseline; without a gate that is no error."""
+    for name in ("before", "after"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "empty.ttgir").write_text("module {\n}\n")
+    for dumps in (["before"], ["before/empty.ttgir"], ["before/empty.ttgir", "after"]):
+        command = ("audit", *dumps, "--format", form)
+        assert run(*command).status == 0
+        outcome = run(*command, "--fail-on", "all")
+        assert outcome.status == 2
+        assert outcome.err.endswith("findings of kernels, but there is no kernel\n")
+    assert run("audit", "before", "softmax.ttgir", "--fail-on", "conflicts").status == 0
+    assert run("audit", "before").out == "  no kernel was found\n"
+
+
+def test_a_baseline_needs_a_kernel(run: Run, tmp_path: Path) -> None:
+    for name in ("before", "after"):
+        (tmp_path / f"{name}.ttgir").write_text("module {\n}\n")
+    outcome = run("audit", "--baseline", "before.ttgir", "after.ttgir")
+    assert outcome.status == 2
+    assert outcome.err.endswith("neither before.ttgir nor after.ttgir has one\n")
+    assert run("audit", "--baseline", "before.ttgir", "softmax.ttgir").status == 0
+
+
 def test_an_error_is_annotated_as_one(run: Run) -> None:
     """Without ``--fail-on``, too: the exit status is 0, but the compiler refuses the kernel."""
     text = "#b = #ttg.blocked<{odrer = [1]}>\nmodule {\n  %0 = x.y : tensor<8x16xf16, #b>\n}\n"

@@ -111,7 +111,7 @@ def tell_failures(watcher: Watcher, passed_over: Sequence[PassedOver] = ()) -> i
         passed_over: dumps without an audit.
 
     Raises:
-        LayoutError: the audit may fail on findings, and there are such dumps.
+        LayoutError: the audit may fail on findings, and there are such dumps, or no kernel.
     """
     from tt_layout.safe_text import safe
 
@@ -126,6 +126,8 @@ def tell_failures(watcher: Watcher, passed_over: Sequence[PassedOver] = ()) -> i
         click.echo(f"failed on {len(failures) - MAX_NAMED} more findings", err=True)
     if watcher.has_limits:
         refuse_unread("--fail-on", passed_over)
+        if not watcher.kernels:
+            raise LayoutError("--fail-on is for the findings of kernels, but there is no kernel")
     return 1 if failures else 0
 
 

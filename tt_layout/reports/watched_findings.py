@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tt_layout.audit.audit import Audit
 from tt_layout.audit.findings import Finding, FindingLine
+from tt_layout.audit.kernel import kernel_names
 from tt_layout.audit.rules import errors, kinds
 from tt_layout.errors import LayoutError
 from tt_layout.reports.program_source import ANYWHERE, ProgramSource
@@ -91,11 +92,13 @@ class Watcher:
 
     Attributes:
         found: all findings so far.
+        kernels: the number of kernels so far.
     """
 
     def __init__(self, limits: Limits, program: ProgramSource = ANYWHERE) -> None:
         self._limits, self.program = limits, program
         self.found: list[NamedFinding] = []
+        self.kernels = 0
 
     @property
     def has_limits(self) -> bool:
@@ -106,11 +109,15 @@ class Watcher:
         """Yield audits and keep their findings."""
         for audit in audits:
             first = audit.module.line
-            self.keep(file, first, (FindingLine.of(finding, first) for finding in audit.findings))
+            findings = (FindingLine.of(finding, first) for finding in audit.findings)
+            self.keep(file, first, findings, len(kernel_names(audit)))
             yield audit
 
-    def keep(self, file: str, first_line: int, findings: Iterable[FindingLine]) -> None:
-        """Keep the findings of a module, given its first line in a dump."""
+    def keep(
+        self, file: str, first_line: int, findings: Iterable[FindingLine], kernels: int = 1
+    ) -> None:
+        """Keep the findings of some kernels, given the first line of their module in a dump."""
+        self.kernels += kernels
         self.found += [NamedFinding(file, first_line, finding) for finding in findings]
 
     def is_failure(self, finding: FindingLine) -> bool:

@@ -465,7 +465,8 @@ def _against_baseline(
     """Show the changes of each kernel since another folder, or another report.
 
     Raises:
-        LayoutError: there is more than one folder to compare, or a dump in one was skipped.
+        LayoutError: there is more than one folder to compare, a dump in one was skipped, or there
+            is no kernel.
     """
     from tt_layout.dumps.cache import kernels_in_report
     from tt_layout.reports.compared_dumps import BaselineReport, changes_between
@@ -486,6 +487,8 @@ def _against_baseline(
     )
     emit(report, output_format)
     refuse_unread("--baseline", report.passed_over)
+    if not changes:
+        raise LayoutError(f"--baseline compares kernels, but neither {' nor '.join(names)} has one")
     return 1 if report.is_worse else 0
 
 
