@@ -18,17 +18,21 @@ from command import Run, runner
 from work import calls_of
 
 import tt_layout
+from tt_layout.audit.audit import audit_module
 from tt_layout.audit.bounds import Bound, footprint
 from tt_layout.audit.kernel import kernels_of
 from tt_layout.audit.shares import Shares
+from tt_layout.audit.time import estimate
 from tt_layout.audit.time.constants import FITTED
 from tt_layout.audit.time.demands import Pricing
 from tt_layout.audit.time.estimate import Estimate
 from tt_layout.audit.time.launch import LaunchTime, launch_time
 from tt_layout.audit.time.steps import Step
+from tt_layout.audit.values.given import parse_values
 from tt_layout.audit.verdict import BoundGap
 from tt_layout.errors import LayoutError
 from tt_layout.hardware import find_target
+from tt_layout.ir import parse_ir
 from tt_layout.kernels.device import device_name
 from tt_layout.kernels.metadata import KernelMetadata
 from tt_layout.kernels.seen import CompiledKernel, Launch, SeenKernel
@@ -940,6 +944,23 @@ class TestReports:
             r"the loop at line \d+ runs %n times\n",
             below,
         )
+
+    def test_no_program_is_read_where_a_loop_is_open(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """That is why nothing more is asked of it, such as the bytes that its programs touch."""
+        read: list[str] = []
+
+        def noted(*arguments: Any, **options: Any) -> Any:
+            read.append(arguments[1])
+            return footprint.footprint(*arguments, **options)
+
+        monkeypatch.setattr(estimate, "footprint", noted)
+        audit = audit_module(parse_ir(kernel(loop(ADD)))[0])
+        unknown = estimate.kernel_estimate(audit, "f", (1320, 1, 1))
+        assert "runs %n times" in unknown.text
+        assert read == []
+        given = audit_module(parse_ir(kernel(loop(ADD)))[0], given=parse_values(("n=8",)))
+        assert isinstance(estimate.kernel_estimate(given, "f", (1320, 1, 1)), Estimate)
+        assert read == ["f"]
 
     def test_only_values_that_are_not_given_are_named(self, run: Run, tmp_path: Path) -> None:
         text = kernel("%nk = arith.muli %n, %k : i32\n" + loop(ADD, "%nk"))

@@ -235,11 +235,8 @@ def kernel_estimate(
     if refused is not None:
         return NoEstimate(reason=refused)
     program = _launched_program(audit, symbol, grid, target, rates)
-    if program is None:
-        return NoEstimate(reason="the dump does not have it whole")
-    unknown = next(chain(_unknown_operations(program), _unknown_runs(program)), None)
-    if unknown is not None:
-        return unknown
+    if isinstance(program, NoEstimate):
+        return program
     launch = launch_time(program, target, rates, rates.timing)
     if launch.walked.unknown:
         return NoEstimate(reason=launch.walked.unknown[0])
@@ -257,20 +254,33 @@ def kernel_estimate(
 
 def _launched_program(
     audit: Audit, symbol: str, grid: Grid | None, target: Target, rates: Product
-) -> Program | None:
+) -> Program | NoEstimate:
     """Return the program of a launch: of the grid, or else of one full wave.
 
     The programs of a wave are laid out along x, which decides what they share.
     """
     if grid is not None:
-        return read_program(audit, symbol, (*grid, 1, 1)[:3])
-    program = read_program(audit, symbol, (rates.multiprocessors, 1, 1))
-    if program is None:
-        return None
+        return _known_program(audit, symbol, (*grid, 1, 1)[:3])
+    program = _known_program(audit, symbol, (rates.multiprocessors, 1, 1))
+    if isinstance(program, NoEstimate):
+        return program
     wave = full_wave(program, target, rates)
     if program.differs:
-        program = read_program(audit, symbol, (wave, 1, 1)) or program
-    return program.launched(wave)
+        program = _known_program(audit, symbol, (wave, 1, 1))
+    return program.launched(wave) if isinstance(program, Program) else program
+
+
+def _known_program(audit: Audit, symbol: str, grid: Grid) -> Program | NoEstimate:
+    """Return a program of which the model knows every operation and loop.
+
+    Both are asked for before the program is read, which takes much longer.
+    """
+    function = _whole_function(audit, symbol)
+    if function is None:
+        return NoEstimate(reason="the dump does not have it whole")
+    counts = Counts(audit.audited, programs_of(audit, symbol, grid))
+    unknown = chain(_unknown_operations(function), _unknown_runs(function, counts))
+    return next(unknown, None) or _read(audit, function, grid, counts)
 
 
 def _refused_grid(audit: Audit, grid: Grid | None) -> str | None:
@@ -290,25 +300,45 @@ def _refused_grid(audit: Audit, grid: Grid | None) -> str | None:
     return None
 
 
-def _unknown_operations(program: Program) -> Iterator[NoEstimate]:
+def _unknown_operations(function: Function) -> Iterator[NoEstimate]:
     """Yield the operations on tensors that the model does not know."""
-    for step in program.walk():
-        if not is_known(step.name) and (step.registers or step.inputs):
-            yield NoEstimate(reason=f"line {step.line}: nobody knows how long {step.name} takes")
+    for operation in _timed(function.body):
+        if is_known(operation.name):
+            continue
+        types = map(function.type_of, (*operation.results, *operation.operands))
+        if any(ir_type is not None and ir_type.is_tensor for ir_type in types):
+            where = f"line {operation.line}"
+            yield NoEstimate(reason=f"{where}: nobody knows how long {operation.name} takes")
 
 
-def _unknown_runs(program: Program) -> Iterator[NoEstimate]:
+def _unknown_runs(function: Function, counts: Counts) -> Iterator[NoEstimate]:
     """Yield the loops with unknown trip counts."""
-    for step in program.walk():
-        inside = chain.from_iterable(step.regions) if step.traits.loop else ()
-        first = next((inner for inner in inside if inner.is_assumed), None)
+    for operation in _timed(function.body):
+        if not operation.traits.loop:
+            continue
+        blocks = chain.from_iterable(operation.regions)
+        inside = chain.from_iterable(block.operations for block in blocks)
+        runs = (counts.runs_of(FullOperation(function, inner)) for inner in inside)
+        first = next((run for run in runs if run.is_assumed), None)
         if first is None:
             continue
-        loop, opened = f"the loop at line {step.line}", first.opened
+        loop, opened = f"the loop at line {operation.line}", first.opened
         if opened is not None:
             yield NoEstimate(reason=f"{loop} runs {opened.times}", needs=opened.missing)
         else:
             yield NoEstimate(reason=f"it is not known how often {loop} runs")
+
+
+def _timed(region: Region) -> Iterator[Operation]:
+    """Yield the operations of a region that take time by themselves, in the order of the text.
+
+    What combines two elements is a part of the reduction or scan around it.
+    """
+    for block in region:
+        for operation in block.operations:
+            yield operation
+            if not operation.traits.combines:
+                yield from chain.from_iterable(map(_timed, operation.regions))
 
 
 def _doubts(program: Program, *, has_grid: bool, timing: Timing) -> Iterator[str]:
@@ -382,14 +412,34 @@ def read_program(
         symbol: name of the kernel in the module.
         grid: programs along x, y and z.
     """
-    audited = audit.audited
-    function = audited.functions_by_name.get(symbol)
-    warps = audit.module.number("num-warps") or audit.known.warps
-    if function is None or warps is None or not function.body:
+    function = _whole_function(audit, symbol)
+    if function is None:
         return None
-    programs = programs_of(audit, symbol, grid)
+    return _read(audit, function, grid, Counts(audit.audited, programs_of(audit, symbol, grid)))
+
+
+def _whole_function(audit: Audit, symbol: str) -> Function | None:
+    """Return a function with a body and a number of warps; None if there is none."""
+    function = audit.audited.functions_by_name.get(symbol)
+    is_whole = function is not None and function.body and _warps(audit)
+    return function if is_whole else None
+
+
+def _warps(audit: Audit) -> int:
+    return audit.module.number("num-warps") or audit.known.warps or 0
+
+
+def _read(audit: Audit, function: Function, grid: Grid, counts: Counts) -> Program:
+    """Return the program of a function.
+
+    Args:
+        audit: audit of its module.
+        function: the function.
+        grid: programs along x, y and z.
+        counts: mean runs of its operations in a program of the grid.
+    """
+    audited, symbol, warps = audit.audited, function.name, _warps(audit)
     touched = footprint(audit, symbol, grid, is_taken_true=_is_left_open)
-    counts = Counts(audited, programs)
     reader = _StepReader(audit, audited, function, counts, touched, grid)
     steps = reader.region(function.body)
     registers = worst(audit.registers_of(symbol))
