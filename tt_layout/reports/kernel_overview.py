@@ -66,8 +66,6 @@ class KernelOverview:
 
     def _listed(self, shown: Sequence[Kernel], names: Sequence[str]) -> Iterator[Line | Fitted]:
         """Yield a line for each of some kernels, and a count of the others."""
-        if not self.kernels:
-            yield Line("  no kernel was found")
         if shown:
             rows = [_cells(kernel, name) for kernel, name in zip(shown, names)]
             colours = {

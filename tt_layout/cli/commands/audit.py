@@ -428,6 +428,8 @@ def _list_kernels(files: Sequence[str], chosen: Options, output_format: str) -> 
         explains=output_format != "text" or bool(chosen.fail_on),
         progress=dumps_shown,
     )
+    if not (listed.kernels or listed.passed_over):
+        note(f"no kernel was found in {', '.join(files)}")
     screen = terminal_size(sys.stdout) if chosen.top is None and output_format == "text" else None
     overview = KernelOverview(*listed, chosen.top, screen.lines if screen is not None else None)
     for kernel in listed.kernels:
