@@ -75,6 +75,18 @@ PROGRAMS = 1 << 15
 
 
 class TestScattered:
+    @pytest.mark.parametrize("name", ["apart", "q"])
+    def test_how_many_meet_at_an_address_is_doubted(self, name: str) -> None:
+        """Unless the addresses are known: an H200 takes 16 times as long for few as for many."""
+        if name == "q":
+            add = ADD.replace("f32>", "i32>").replace("f32,", "i32,").replace("fadd", "add")
+            found = indexed(add.replace("%v", "%none").format("relaxed", name))
+        else:
+            found = indexed(ADD.format("relaxed", name))
+        is_open = "on many addresses" in found.assumption
+        assert is_open is (name == "apart")
+        assert any("how many numbers an address gets" in doubt for doubt in found.doubts) is is_open
+
     def test_each_element_asks_for_a_line_of_its_own(self) -> None:
         apart, together = (indexed(LOAD.format(name)).terms["L2"] for name in ("apart", "together"))
         without = indexed("").terms["L2"]
