@@ -40,10 +40,10 @@ def test_a_fix_in_vain_is_neither_found_nor_applied(
     change: TimeChange, fixes: str, applied: bool, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(adviser, "time_change", lambda *_: change)
-    screen = run("audit", str(DUMP), "--grid", "2432").out
+    screen = " ".join(run("audit", str(DUMP), "--grid", "2432").out.split())
     assert fixes in screen
     assert ("fix found" in screen) is applied
-    output = run("apply", str(DUMP), "--grid", "2432").out
+    output = " ".join(run("apply", str(DUMP), "--grid", "2432").out.split())
     assert ("nothing to apply" in output) is not applied
     assert ("no fix is estimated to save time" in output) is not applied
     chosen = run("apply", str(DUMP), "--grid", "2432", "--finding", "1").out
