@@ -94,3 +94,27 @@ def test_a_persistent_kernel_moves_its_tensors_once() -> None:
     bounds = kernel_bounds(audit_module(module, given=given), "copies", (132, 1, 1))
     assert bounds is not None
     assert bounds.memory.bytes == pytest.approx(29 * 32 * BOX, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        "ttg.warp_specialize(%source) : (DESCRIPTOR) -> ()",
+        "ttng.tensormap_fenceproxy_acquire %source : DESCRIPTOR",
+        "tt.call @other(%source, %zero, %zero) : (DESCRIPTOR, i32, i32) -> ()",
+        "ttng.async_tma_copy_global_to_local %source[] %buffer : DESCRIPTOR, BUFFER",
+        "ttng.async_tma_copy_global_to_local %source[%zero] %buffer : DESCRIPTOR, i32, BUFFER",
+    ],
+)
+def test_other_uses_of_a_descriptor_move_no_box(operation: str) -> None:
+    """Nor do copies that are torn, or of another rank."""
+    buffer = "!ttg.memdesc<128x64xf16, #shared, #ttg.shared_memory, mutable>"
+    operation = operation.replace("DESCRIPTOR", "!tt.tensordesc<tensor<128x64xf16, #shared>>")
+    text = KERNEL.replace(
+        "    tt.return", f"    {operation.replace('BUFFER', buffer)}\n    tt.return"
+    )
+    text = text.replace("ROW", "%zero").replace("COLUMN", "%column").replace("PREDICATE", "%true")
+    [module] = parse_ir(text)
+    given = parse_values(("tiles=1024", "columns=32"), program_counts((132,)))
+    counted = footprint(audit_module(module, given=given), "copies", (132, 1, 1))
+    assert counted.bytes == 32 * BOX

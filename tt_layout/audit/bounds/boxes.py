@@ -105,13 +105,16 @@ class BoxCopy(NamedTuple):
 
         Gathers and scatters have a tensor of coordinates, and im2col has offsets beside them.
         """
-        if not operation.operands:
+        if operation.movement is None or not operation.operands:
             return None
         descriptor, *others = operation.operands
         ir_type = function.type_of(descriptor)
         if ir_type is None or not ir_type.is_descriptor or "im2col" in ir_type.text:
             return None
-        coordinates, behind = others[: len(ir_type.shape)], others[len(ir_type.shape) :]
+        rank = len(ir_type.shape)
+        coordinates, behind = others[:rank], others[rank:]
+        if not 0 < len(coordinates) == rank:
+            return None
         if not all(value.type.is_scalar and value.type.is_integer for value in coordinates):
             return None
         flags = [value for value in behind if value.type.is_scalar and value.type.integer_bits == 1]
