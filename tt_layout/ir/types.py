@@ -89,6 +89,11 @@ class IRType(NamedTuple):
         return self.kind is TypeKind.DESCRIPTOR
 
     @property
+    def is_im2col(self) -> bool:
+        """Whether it describes one whose copies take pixels and have offsets of a filter."""
+        return self.is_descriptor and "im2col" in self.text
+
+    @property
     def element_bits(self) -> int | None:
         """Width of an element in bits; None where the type does not determine it."""
         return element_bits(self.element_type)

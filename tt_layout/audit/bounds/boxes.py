@@ -20,8 +20,6 @@ from tt_layout.tuples import NamedTuple
 
 Coordinates = tuple[int, ...]
 
-BYTE = 8
-
 
 class Boxes(NamedTuple):
     """Distinct boxes of equal size.
@@ -109,7 +107,7 @@ class BoxCopy(NamedTuple):
             return None
         descriptor, *others = operation.operands
         ir_type = function.type_of(descriptor)
-        if ir_type is None or not ir_type.is_descriptor or "im2col" in ir_type.text:
+        if ir_type is None or not ir_type.is_descriptor or ir_type.is_im2col:
             return None
         rank = len(ir_type.shape)
         coordinates, behind = others[:rank], others[rank:]
@@ -124,7 +122,7 @@ class BoxCopy(NamedTuple):
             tuple(coordinates),
             flags[-1] if flags else None,
             ir_type.shape,
-            (ir_type.element_bits or BYTE) / BYTE,
+            (ir_type.element_bits or 8) / 8,
         )
 
     def beside(self, function: Function) -> Iterator[BoxCopy]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, partial, reduce
 from itertools import product
 from math import prod
 
@@ -39,7 +39,7 @@ from tt_layout.audit.values.unknown import Evaluated, SingleValue, Unknown, Unkn
 from tt_layout.errors import LayoutError
 from tt_layout.ir.data_movements import GLOBAL_CHANGES
 from tt_layout.ir.operations import OperationPosition
-from tt_layout.ir.ssa import Function, Operation
+from tt_layout.ir.ssa import Function, Operation, Value
 from tt_layout.tuples import NamedTuple
 
 Program = tuple[int, ...]
@@ -213,6 +213,7 @@ class ProgramFootprints:
         self._grid = (*(grid or ()), 1, 1, 1)[:3]
         self._values = {**program_counts(self._grid), **audited.given.values}
         self._evaluators: dict[tuple[Function, tuple[int, ...]], Evaluator] = {}
+        self._hulls: dict[Value, Boxes | None] = {}
 
     def traffic(self, full: FullOperation, *, has_mask: bool = True) -> AccessTraffic | None:
         """Return the footprint of an access in all programs; None if its addresses are unknown.
@@ -261,18 +262,11 @@ class ProgramFootprints:
 
     def _box_traffic(self, full: FullOperation) -> AccessTraffic | None:
         """Return the footprint of a copy by a descriptor; None if its coordinates are unknown."""
-        copy, pointer = BoxCopy.of(full.function, full.operation), pointer_of(self._audited, full)
-        if copy is None or pointer is None:
+        copy = BoxCopy.of(full.function, full.operation)
+        pointer = pointer_of(self._audited, full) if copy is not None else None
+        hull = self._hull(full.function, copy) if copy is not None and pointer else None
+        if copy is None or pointer is None or hull is None:
             return None
-        corners = [*product(*({0, size - 1} for size in self._grid))]
-        hull = EMPTY
-        for other in copy.beside(full.function):
-            beside = FullOperation(full.function, other.operation)
-            for at in corners:
-                boxes = self._boxes(beside, other, at)
-                if boxes is None:
-                    return None
-                hull = hull.joined(boxes)
 
         def find(at: Program) -> _ProgramTraffic | None:
             boxes = self._boxes(full, copy, at)
@@ -280,12 +274,25 @@ class ProgramFootprints:
 
         return self._launched(pointer, cache(find))
 
+    def _hull(self, function: Function, copy: BoxCopy) -> Boxes | None:
+        """Return the boxes of all copies by a descriptor; None where some are not known."""
+        if copy.descriptor not in self._hulls:
+            corners = [*product(*({0, size - 1} for size in self._grid))]
+            boxes = [
+                self._boxes(FullOperation(function, beside.operation), beside, at)
+                for beside in copy.beside(function)
+                for at in corners
+            ]
+            known = [some for some in boxes if some is not None]
+            is_known = len(known) == len(boxes)
+            self._hulls[copy.descriptor] = reduce(Boxes.joined, known, EMPTY) if is_known else None
+        return self._hulls[copy.descriptor]
+
     def _boxes(self, full: FullOperation, copy: BoxCopy, at: Program) -> Boxes | None:
         """Return the boxes that a copy moves in one program; None where they are not known."""
         evaluator = self._evaluator(full, at)
-        place = full.operation.line - self._audited.module.line, full.operation.column
         return self._audited.once(
-            ("boxes", None if self._is_one else self._grid, place, at),
+            ("boxes", None if self._is_one else self._grid, full.position, at),
             lambda: boxes_of(copy, evaluator),
             has_lines=False,
         )

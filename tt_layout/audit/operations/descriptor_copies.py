@@ -60,7 +60,7 @@ def tma_cost(operation: MovementOperation, audited: AuditedModule) -> Cost | Non
             messages = gather_messages(placed.encoding, placed.shape, indices)
             instruction = f"cp.async.bulk.tensor.2d.tile::{INDEXED[name]}"
         else:
-            is_im2col = descriptor is not None and "im2col" in descriptor.text
+            is_im2col = descriptor is not None and descriptor.is_im2col
             rank = _rank(operation, audited, descriptor, is_im2col=is_im2col)
             if rank is None:
                 return None
